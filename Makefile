@@ -70,11 +70,11 @@ DEV_GROUP := import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["
 
 requirements: ## pin again from pyproject.toml (run with the oldest supported Python)
 	@test -x $(BIN)/pip-compile || { $(PYTHON) -m venv $(VENV) && $(PIP) install --quiet pip-tools; }
-	$(COMPILE) --build-deps-for editable --output-file requirements.txt pyproject.toml
+	@$(COMPILE) --build-deps-for editable --output-file requirements.txt pyproject.toml
 	@$(BIN)/python -c '$(DEV_GROUP)' > dev-group.in
-	$(COMPILE) --constraint requirements.txt --output-file requirements-dev.txt pyproject.toml dev-group.in; \
-		status=$$?; rm -f dev-group.in; \
-		sed -i.bak "s/-r dev-group.in/dev group (pyproject.toml)/" requirements-dev.txt; rm -f requirements-dev.txt.bak; exit $$status
+	@$(COMPILE) --constraint requirements.txt --output-file requirements-dev.txt pyproject.toml dev-group.in; \
+		status=$$?; rm -f dev-group.in; exit $$status
+	@sed -i.bak 's/-r dev-group.in/dev group (pyproject.toml)/' requirements-dev.txt && rm -f requirements-dev.txt.bak
 
 clean: ## remove what was built; the virtual environment goes too
 	rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
