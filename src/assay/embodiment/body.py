@@ -1,0 +1,106 @@
+"""A robot's body as numbers: joints, and one or more sets of limits that different sources give it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Embodiment", "Joint", "LimitSet", "normalise"]
+
+JointPart = Literal["arm", "leg", "waist", "head", "hand", "gripper", "other"]
+Grade = Literal["hard", "soft", "simulator"]
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """One joint.
+
+    Attributes:
+        name: the model's own name, e.g. ``left_elbow_joint``.
+        part: which part of the body it moves.
+        side: left, right or neither.
+        unit: ``rad``, ``m``, or ``1`` for a drive that reports a share of its range.
+        aliases: other names met in public data, beyond what `normalise` maps together.
+    """
+
+    name: str
+    part: JointPart
+    side: Literal["left", "right", ""] = ""
+    unit: str = "rad"
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LimitSet:
+    """Limits of all joints from one source, in the joint's unit; unknown is infinite.
+
+    Attributes:
+        source: where the numbers come from, e.g. ``unitree_ros g1_29dof_rev_1_0.urdf``.
+        revision: the model's revision or commit.
+        grade: ``hard`` (mechanical), ``soft`` (controller) or ``simulator``.
+        lower, upper: (n,) position, joint unit.
+        speed: (n,) joint unit per second.
+        effort: (n,) N*m or N.
+    """
+
+    source: str
+    revision: str
+    grade: Grade
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    speed: NDArray[np.float64]
+    effort: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Embodiment:
+    """A known body.
+
+    Attributes:
+        name: the card's name, e.g. ``unitree_g1_29``; ``a+b`` for a body with hands of another maker.
+        joints: n joints in the model's order.
+        limits: at least one set; the first is the default.
+        source, licence: where the numbers come from and under which licence.
+    """
+
+    name: str
+    joints: tuple[Joint, ...]
+    limits: tuple[LimitSet, ...]
+    source: str = ""
+    licence: str = ""
+    _lookup: dict[str, int] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        table: dict[str, int] = {}
+        for index, joint in enumerate(self.joints):
+            for name in (joint.name, *joint.aliases):
+                table.setdefault(normalise(name), index)
+        object.__setattr__(self, "_lookup", table)
+
+    def resolve(self, channels: Sequence[str]) -> NDArray[np.intp]:
+        """Index of the joint that each channel names, -1 where none does; (c,)."""
+        return np.array([self._lookup.get(normalise(c), -1) for c in channels], dtype=np.intp)
+
+    def limit_set(self, source: str | None = None) -> LimitSet:
+        """The set whose source starts with ``source``, else the default one."""
+        for limits in self.limits:
+            if source is not None and limits.source.startswith(source):
+                return limits
+        return self.limits[0]
+
+
+def normalise(name: str) -> str:
+    """One spelling for a joint's many: ``kLeftElbow``, ``left_elbow_joint`` → ``left_elbow``.
+
+    Camel case is split, a leading ``k``, a trailing ``joint``, ``pos`` or unit, and any path before the
+    last ``/`` or ``.`` are dropped.
+    """
+    last = re.split(r"[/.]", name)[-1]
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", last).lower()
+    words = re.sub(r"^k_", "", re.sub(r"[^a-z0-9]+", "_", words)).strip("_")
+    return re.sub(r"(_(joint|pos|position|rad|q))+$", "", words)

@@ -1,0 +1,71 @@
+"""Packaged cards: a body's numbers as JSON, derived from a public model by ``cards/derive.py``."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.embodiment.body import Embodiment, Joint, LimitSet
+from assay.errors import UsageError
+
+__all__ = ["cards", "load"]
+
+
+def cards() -> tuple[str, ...]:
+    """Names of all packaged cards."""
+    folder = files("assay.embodiment").joinpath("cards")
+    return tuple(sorted(p.name.removesuffix(".json") for p in folder.iterdir() if p.name.endswith(".json")))
+
+
+@cache
+def load(name: str) -> Embodiment:
+    """The body of a card, or of several joined by ``+`` (a robot and the hands it wears).
+
+    Raises:
+        UsageError: if there is no such card; the message lists them.
+    """
+    bodies = [_card(part) for part in name.split("+")]
+    return bodies[0] if len(bodies) == 1 else _joined(name, bodies)
+
+
+def _card(name: str) -> Embodiment:
+    if name not in cards():
+        raise UsageError("unknown body", found=repr(name), expected="one of " + ", ".join(cards()),
+                         remedy="several are joined by +, as in unitree_g1_29+inspire")  # fmt: skip
+    data = json.loads(files("assay.embodiment").joinpath(f"cards/{name}.json").read_text("utf-8"))
+    joints = tuple(
+        Joint(j["name"], j["part"], j["side"], j["unit"], tuple(j.get("aliases", ()))) for j in data["joints"]
+    )
+    limits = tuple(
+        LimitSet(s["source"], s["revision"], s["grade"], _bound(s["lower"], -1), _bound(s["upper"], 1),
+                 _bound(s["speed"], 1), _bound(s["effort"], 1))
+        for s in data["limits"]
+    )  # fmt: skip
+    return Embodiment(data["name"], joints, limits, data["source"], data["licence"])
+
+
+def _bound(values: list[float | None], sign: int) -> NDArray[np.float64]:
+    return np.array([sign * np.inf if v is None else v for v in values], np.float64)
+
+
+def _joined(name: str, bodies: list[Embodiment]) -> Embodiment:
+    firsts = [b.limits[0] for b in bodies]
+    both: dict[str, Any] = {
+        part: np.concatenate([getattr(s, part) for s in firsts])
+        for part in ("lower", "upper", "speed", "effort")
+    }
+    limits = LimitSet(
+        " + ".join(s.source for s in firsts), " + ".join(s.revision for s in firsts), firsts[0].grade, **both
+    )
+    return Embodiment(
+        name,
+        tuple(j for b in bodies for j in b.joints),
+        (limits,),
+        " + ".join(b.source for b in bodies),
+        ", ".join(sorted({b.licence for b in bodies})),
+    )

@@ -1,0 +1,1 @@
+"""Plugs: one file each, found because it is there."""

@@ -1,0 +1,62 @@
+"""The one door to a stranger's files: nothing outside the corpus folder is ever opened."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import BinaryIO
+
+from assay.errors import OutsideCorpusError, UnreadableError
+
+__all__ = ["open_inside", "path_inside"]
+
+
+def path_inside(root: Path, relative: str) -> Path:
+    """The real path of ``relative`` below ``root``, links followed.
+
+    A snapshot of the Hugging Face cache keeps its bytes in ``../../blobs`` beside it; links to there are
+    the layout of that cache and are admitted, no other way out is.
+
+    Args:
+        root: the corpus folder (or, for a corpus of one file, that file's folder).
+        relative: a path as the corpus states it; may be hostile.
+
+    Raises:
+        OutsideCorpusError: if the path, or a link in it, leads out of the corpus.
+    """
+    if "\x00" in relative:
+        raise OutsideCorpusError("a file name holds a NUL byte", where=repr(relative))
+    base = root.resolve()
+    path = (base / relative).resolve()
+    if path.is_relative_to(base) or path.is_relative_to(_blobs(base)):
+        return path
+    raise OutsideCorpusError(
+        "the path leads outside the corpus",
+        where=relative,
+        expected="a file below the corpus folder",
+        remedy="copy the file into the corpus or correct the metadata that names it",
+    )
+
+
+def open_inside(root: Path, relative: str) -> BinaryIO:
+    """Open a regular file of the corpus for reading.
+
+    Raises:
+        OutsideCorpusError: if it is not inside ``root``.
+        UnreadableError: if it is absent, not a regular file, or not readable.
+    """
+    path = path_inside(root, relative)
+    if not path.is_file():  # a device or a pipe could block for ever
+        state = "not a regular file" if path.exists() else "absent"
+        raise UnreadableError("the file cannot be opened", where=relative, found=state)
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise UnreadableError(
+            "the file cannot be opened", where=relative, found=error.strerror or str(error)
+        ) from error
+
+
+def _blobs(base: Path) -> Path:
+    if base.parent.name == "snapshots" and (base.parent.parent / "blobs").is_dir():
+        return base.parent.parent / "blobs"
+    return base

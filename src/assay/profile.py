@@ -1,0 +1,103 @@
+"""Profiles: which gate may reject an episode of which kind, and changed limits. Never part of a sheet."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final, Literal, get_args
+
+from assay.errors import UsageError
+from assay.model import Kind, Role, StreamDecl
+
+__all__ = ["Effect", "Profile", "Rule", "load_profile", "profile_for"]
+
+Effect = Literal["require", "reject", "flag", "report"]
+"""require: a failure rejects, an abstention leaves the episode unmeasured; reject: a failure rejects, an
+abstention does not count; flag: shown among the episodes to watch; report: a figure only."""
+
+_WHERE: Final = {"camera": Role.CAMERA}
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """``effect`` for the gates that match ``gates``, where the corpus declares a stream of ``where``."""
+
+    gates: str
+    effect: Effect
+    where: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Effects (the last rule that matches holds; none: report) and params by gate code."""
+
+    name: str
+    rules: tuple[Rule, ...] = ()
+    params: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    def effect(self, gate: str, declared: Sequence[StreamDecl]) -> Effect:
+        """What a failure of ``gate`` does to an episode of a corpus that declares these streams."""
+        roles = {d.role for d in declared}
+        effect: Effect = "report"
+        for rule in self.rules:
+            if fnmatchcase(gate, rule.gates) and (not rule.where or _WHERE[rule.where] in roles):
+                effect = rule.effect
+        return effect
+
+
+def profile_for(kind: Kind) -> Profile:
+    """The packaged profile of a kind; an unresolved kind is judged as teleoperation."""
+    name = Kind.TELEOPERATION if kind is Kind.UNRESOLVED else kind
+    return _parse(
+        files("assay").joinpath(f"profiles/{name}.toml").read_text("utf-8"), f"profiles/{name}.toml"
+    )
+
+
+def load_profile(path: Path) -> Profile:
+    """Read a profile; ``extends = "teleoperation"`` starts from a packaged one.
+
+    Raises:
+        UsageError: if the file is not a profile; the message names the item.
+    """
+    try:
+        return _parse(path.read_text("utf-8"), str(path))
+    except OSError as error:
+        raise UsageError("the profile cannot be read", where=str(path), found=str(error.strerror)) from error
+
+
+def _parse(text: str, where: str) -> Profile:
+    try:
+        data: dict[str, Any] = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError("the profile is not TOML", where=where, found=str(error)) from error
+    strange = set(data) - {"name", "extends", "effects", "params"}
+    if strange:
+        raise UsageError("unknown item in a profile", where=where, found=", ".join(sorted(strange)),
+                         expected="name, extends, [[effects]], [params.CODE]")  # fmt: skip
+    base = profile_for(_kind(data["extends"], where)) if "extends" in data else Profile("")
+    rules = tuple(_rule(entry, where) for entry in data.get("effects", ()))
+    params = {**base.params, **data.get("params", {})}
+    return Profile(str(data.get("name", Path(where).stem)), base.rules + rules, params)
+
+
+def _kind(name: str, where: str) -> Kind:
+    try:
+        return Kind(name)
+    except ValueError:
+        raise UsageError("unknown profile to extend", where=where, found=repr(name),
+                         expected=", ".join(Kind)) from None  # fmt: skip
+
+
+def _rule(entry: Mapping[str, Any], where: str) -> Rule:
+    effect: Any = entry.get("effect")
+    condition = entry.get("where", "")
+    if effect not in get_args(Effect) or not isinstance(entry.get("gates"), str) or set(entry) - {
+        "gates", "effect", "where",
+    } or condition not in ("", *_WHERE):  # fmt: skip
+        raise UsageError("not an effect rule", where=where, found=str(dict(entry)),
+                         expected='gates = "INT*", effect = ' + ", ".join(get_args(Effect)))  # fmt: skip
+    return Rule(entry["gates"], effect, condition)

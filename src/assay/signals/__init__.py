@@ -1,0 +1,1 @@
+"""Vectorised numerics without input or output: arrays in, arrays out."""
