@@ -38,7 +38,7 @@ ECHOING = {"print", "sys.stdout", "sys.stderr", "Console", "rich.print", "rich.c
 }
 FILE_P90, FILE_MOST = 300, 500
 FUNCTION_P90, FUNCTION_MOST = 25, 60
-ENOUGH = 20  # a 90th percentile of fewer says little
+ENOUGH = 40  # with fewer, the 90th percentile is set by three or four files
 IMPORT_SECONDS = 0.3
 REASON = re.compile(r"#\s*long:\s*\S+")
 
