@@ -97,10 +97,16 @@ class Embodiment:
 def normalise(name: str) -> str:
     """One spelling for a joint's many: ``kLeftElbow``, ``left_elbow_joint`` → ``left_elbow``.
 
-    Camel case is split, a leading ``k``, a trailing ``joint``, ``pos`` or unit, and any path before the
-    last ``/`` or ``.`` are dropped.
+    Camel case is split, a leading ``k``, a trailing ``joint``, ``pos`` or unit (also as a path's last step,
+    ``left_elbow.pos``), and any path before the last ``/`` or ``.`` are dropped.
     """
-    last = re.split(r"[/.]", name)[-1]
+    steps = [step for step in re.split(r"[/.]", name) if step] or [""]
+    while len(steps) > 1 and steps[-1].lower() in _SUFFIXES:
+        steps.pop()
+    last = steps[-1]
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", last).lower()
     words = re.sub(r"^k_", "", re.sub(r"[^a-z0-9]+", "_", words)).strip("_")
-    return re.sub(r"(_(joint|pos|position|rad|q))+$", "", words)
+    return re.sub(rf"(_({'|'.join(_SUFFIXES)}))+$", "", words)
+
+
+_SUFFIXES = ("joint", "pos", "position", "qpos", "rad", "deg", "q")

@@ -1,4 +1,4 @@
-"""Packaged cards: a body's numbers as JSON, derived from a public model by ``cards/derive.py``."""
+"""Packaged cards: a body's numbers as JSON, derived from public models by ``tools/derive_cards.py``."""
 
 from __future__ import annotations
 
@@ -54,18 +54,22 @@ def _bound(values: list[float | None], sign: int) -> NDArray[np.float64]:
 
 
 def _joined(name: str, bodies: list[Embodiment]) -> Embodiment:
-    firsts = [b.limits[0] for b in bodies]
-    both: dict[str, Any] = {
-        part: np.concatenate([getattr(s, part) for s in firsts])
-        for part in ("lower", "upper", "speed", "effort")
-    }
-    limits = LimitSet(
-        " + ".join(s.source for s in firsts), " + ".join(s.revision for s in firsts), firsts[0].grade, **both
-    )
+    # Every set of the first body (the robot) is kept; what it wears adds its default set to each.
+    worn = [b.limits[0] for b in bodies[1:]]
     return Embodiment(
         name,
         tuple(j for b in bodies for j in b.joints),
-        (limits,),
+        tuple(_side_by_side([s, *worn]) for s in bodies[0].limits),
         " + ".join(b.source for b in bodies),
         ", ".join(sorted({b.licence for b in bodies})),
+    )
+
+
+def _side_by_side(sets: list[LimitSet]) -> LimitSet:
+    both: dict[str, Any] = {
+        part: np.concatenate([getattr(s, part) for s in sets])
+        for part in ("lower", "upper", "speed", "effort")
+    }
+    return LimitSet(
+        " + ".join(s.source for s in sets), " + ".join(s.revision for s in sets), sets[0].grade, **both
     )
