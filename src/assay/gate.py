@@ -91,6 +91,7 @@ class Evidence:
         min_run: seconds; shorter runs beyond the limit do not count.
         limit_key, quota_key: names of the gate's params that these came from, for rejudging.
         reason: code used if this evidence cannot be decided.
+        apart: whether every sample is a finding of its own (claims) instead of part of a stretch of time.
         note: a few words that help whoever reads the finding (a likely cure, an estimate).
     """
 
@@ -113,6 +114,7 @@ class Evidence:
     limit_key: str = "limit"
     quota_key: str = "quota"
     reason: str = "undecided"
+    apart: bool = False
     note: str = ""
 
     def __post_init__(self) -> None:

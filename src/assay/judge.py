@@ -323,6 +323,9 @@ def _worst_window(sure: Bool, counted: Bool, t0: NDArray[np.int64]) -> float:
 
 def _findings(e: Evidence, sure: Bool, gate: str, subject: str) -> list[Finding]:
     first, end = runs(sure)
+    if e.apart:
+        first = np.flatnonzero(sure)
+        end = first + 1
     pick = np.nanargmax if e.sense == "above" else np.nanargmin
     rows = []
     for a, b in zip(first.tolist(), end.tolist(), strict=True):
