@@ -19,12 +19,12 @@ SRC = Path(__file__).resolve().parent.parent / "src"
 
 # Lowest first. A new module directly under assay is declared here, in the tier it belongs to.
 TIERS = {
-    "base": {"errors", "units", "model", "inside", "sheet", "embodiment", "signals", "media"},
-    "contracts": {"feature", "gate", "judge", "reader", "synth", "plugs"},
+    "base": {"errors", "units", "model", "inside", "sheet", "sheet_file", "embodiment", "signals", "media"},
+    "contracts": {"feature", "gate", "judge", "examine", "reader", "synth", "plugs"},
     "plugs": {"features", "gates", "readers"},
     "decide": {
         *{"corpus", "calibrate", "plan", "store", "engine", "profile", "audit", "transfer", "accept"},
-        *{"record", "inject"},
+        *{"record", "inject", "tables", "tally"},
     },
     "present": {"cli", "report", "view", "export", "docs"},
 }

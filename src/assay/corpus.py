@@ -1,0 +1,165 @@
+"""A corpus before any of its data is read: which reader, which episodes, and what its sheet says."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from assay import plugs
+from assay.embodiment import Embodiment, load
+from assay.embodiment.infer import infer
+from assay.errors import NoReaderError, UnreadableError, UsageError
+from assay.inside import open_inside
+from assay.model import Claim, Kind, Listing, Role
+from assay.reader import Probe, Reader
+from assay.sheet import Item, Origin, Sheet, lay
+from assay.sheet_file import parse_sheet
+
+__all__ = ["Corpus", "discover"]
+
+SHEET: Final = "assay.toml"
+_MOST_SHEET: Final = 1 << 20  # bytes; a sheet is a page, not a database
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """One corpus, listed.
+
+    Attributes:
+        name: the folder's name; unique within a run.
+        path: as given.
+        probes: what each reader made of it.
+        listing: episodes and declared streams; sheet: merged meanings with their origins.
+        digest: of names, sizes and times of all files, for plans and caches.
+        sheet_file, embodiment: the options it was listed with, to list it again.
+    """
+
+    name: str
+    path: Path
+    probes: Mapping[str, Probe]
+    listing: Listing
+    sheet: Sheet
+    digest: str
+    sheet_file: Path | None = None
+    embodiment: str | None = None
+
+    @property
+    def kind(self) -> Kind:
+        """The declared kind of data, or unresolved."""
+        return Kind(self.sheet.get("kind", Kind.UNRESOLVED))
+
+
+def discover(
+    path: Path, *, sheet_file: Path | None = None, embodiment: str | None = None, name: str | None = None
+) -> Corpus:
+    """List a corpus: choose its reader, read its metadata and lay its sheet.
+
+    Args:
+        path: a folder or a file.
+        sheet_file: the buyer's sheet, above the corpus's own.
+        embodiment: name of a body, above both.
+        name: replaces the folder's name.
+
+    Raises:
+        NoReaderError: if no reader recognises it; says what each missed.
+        UsageError: if the path is absent, the buyer's sheet does not fit, or the body is unknown.
+        UnreadableError: if the corpus as a whole cannot be listed.
+    """
+    if not path.exists():
+        raise UsageError("there is no such corpus", where=str(path))
+    reader, probes = _choose(path)
+    listing = reader.discover(path)
+    own, claims = _own_sheet(listing.root)
+    buyer = _buyer_sheet(sheet_file) if sheet_file else {}
+    layers: list[tuple[Origin, Mapping[str, Any], str]] = [
+        ("option", {"embodiment": embodiment} if embodiment else {}, "--embodiment"),
+        ("buyer", buyer, str(sheet_file)),
+        ("corpus", own, SHEET),
+        ("format", listing.facts, "format metadata"),
+    ]
+    sheet = _with_body(lay(layers), listing)
+    listing = replace(listing, claims=(*listing.claims, *claims))
+    return Corpus(
+        name or path.resolve().name,
+        path,
+        probes,
+        listing,
+        sheet,
+        _digest(listing.root),
+        sheet_file,
+        embodiment,
+    )
+
+
+def _choose(path: Path) -> tuple[Reader, dict[str, Probe]]:
+    readers = plugs.readers()
+    probes = {name: reader.probe(path) for name, reader in readers.items()}
+    best = max(probes, key=lambda name: probes[name].score, default=None)
+    if best is None or probes[best].score <= 0:
+        missed = "; ".join(f"{name}: {probe.reason}" for name, probe in probes.items())
+        raise NoReaderError("no reader recognises this corpus", where=str(path), found=missed,
+                            remedy="point at the corpus's root (see assay readers)")  # fmt: skip
+    return readers[best], probes
+
+
+def _own_sheet(root: Path) -> tuple[dict[str, Any], tuple[Claim, ...]]:
+    """The corpus's own sheet; a broken one is a finding about the corpus, and the run goes on without."""
+    if not (root / SHEET).exists():
+        return {}, ()
+    try:
+        with open_inside(root, SHEET) as file:
+            text = file.read(_MOST_SHEET).decode("utf-8")
+        said = parse_sheet(text, SHEET)
+        if "embodiment" in said:
+            load(said["embodiment"])
+        return said, ()
+    except (UnreadableError, UsageError, UnicodeDecodeError) as error:
+        return {}, (Claim("readable", SHEET, "a corpus sheet", str(error), 1.0, where=SHEET),)
+
+
+def _buyer_sheet(path: Path) -> dict[str, Any]:
+    try:
+        return parse_sheet(path.read_text("utf-8"), str(path))
+    except OSError as error:
+        raise UsageError("the sheet cannot be read", where=str(path), found=str(error.strerror)) from error
+
+
+def _with_body(sheet: Sheet, listing: Listing) -> Sheet:
+    named = sheet.get("embodiment")
+    if named:
+        return replace(sheet, body=_load(named))
+    channels = [c.name for s in listing.streams if s.role is Role.JOINT_POSITION for c in s.channels]
+    found, evidence = infer(channels, listing.facts.get("robot_type"))
+    if found is None:
+        items = {**sheet.items, "embodiment": Item(None, "unresolved", evidence)}
+        return replace(sheet, items=items)
+    return replace(sheet.with_items("inferred", {"embodiment": found}, evidence), body=load(found))
+
+
+def _load(name: str) -> Embodiment:
+    if name.endswith((".urdf", ".xml", ".mjcf")):
+        raise UsageError(
+            "bodies from model files arrive with version 0.2",
+            where=name,
+            remedy="use a packaged card (assay embodiments lists them)",
+        )
+    return load(name)
+
+
+def _digest(root: Path) -> str:
+    digest = hashlib.sha256()
+    for folder, folders, names in os.walk(root):
+        folders.sort()
+        for name in sorted(names):
+            path = Path(folder, name)
+            try:
+                state = path.stat()
+            except OSError:  # a dangling link is part of what is there
+                state = path.lstat()
+            entry = f"{path.relative_to(root).as_posix()}\0{state.st_size}\0{state.st_mtime_ns}\n"
+            digest.update(entry.encode("utf-8", "surrogateescape"))
+    return digest.hexdigest()[:16]

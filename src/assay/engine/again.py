@@ -1,0 +1,53 @@
+"""One episode of a finished run, opened again as the run opened it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from assay import plugs
+from assay.corpus import Corpus, discover
+from assay.errors import UsageError
+from assay.feature import Features
+from assay.gate import Gate
+from assay.sheet import apply
+
+__all__ = ["corpora_again", "open_again"]
+
+
+def corpora_again(plan: Mapping[str, Any]) -> list[Corpus]:
+    """List the corpora of a stored plan again.
+
+    Raises:
+        UsageError: if one is no longer there.
+    """
+    return [
+        discover(
+            Path(c["path"]),
+            sheet_file=Path(c["sheet_file"]) if c["sheet_file"] else None,
+            embodiment=c["embodiment_option"],
+            name=c["name"],
+        )
+        for c in plan["corpora"]
+    ]
+
+
+def open_again(plan: Mapping[str, Any], subject: str, code: str) -> tuple[Gate, Features, Any]:
+    """The gate, the episode's features and the gate's params, as the run had them.
+
+    Raises:
+        UsageError: if the corpus is gone or has no such episode, or the run did not use this gate.
+    """
+    if code not in plan["gates"]:
+        raise UsageError("the run did not use this gate", found=code, expected=", ".join(plan["gates"]))
+    gate = plugs.gates()[code]
+    for index, corpus in enumerate(corpora_again(plan)):
+        prefix = "" if len(plan["corpora"]) == 1 else f"{corpus.name}/"
+        ref = next((r for r in corpus.listing.refs if prefix + r.id == subject), None)
+        if ref is not None:
+            reader = plugs.readers()[corpus.listing.reader]
+            ep = apply(corpus.sheet, reader.open(corpus.listing, ref, None, corpus.sheet))
+            params = gate.params(**plan["measured"][index][code], **plan["judged"][index][code])
+            return gate, Features(ep, plugs.features()), params
+    raise UsageError("the corpus has no such episode any more", found=subject)

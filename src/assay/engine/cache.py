@@ -1,0 +1,63 @@
+"""Values made from pixels, kept by the identity of their file: nothing is decoded twice."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.errors import UnreadableError
+from assay.feature import Feature, Features
+from assay.inside import path_inside
+from assay.plan import Decode
+
+__all__ = ["PixelCache"]
+
+
+@dataclass(frozen=True, slots=True)
+class PixelCache:
+    """Pixel features of one run, one file each below ``folder`` (None: nothing is kept).
+
+    The folder belongs to the running process's own run and is made by it, so its pickles are our own.
+    """
+
+    folder: Path | None
+    decode: Decode
+
+    def prepare(self, features: Features) -> None:
+        """Fill in what is known without decoding: None with ``--decode none``, else kept values."""
+        for feature in features.known.values():
+            if not feature.pixels:
+                continue
+            if self.decode == "none":
+                features.values[feature.name] = None
+            elif self.folder is not None:
+                self._through(features, feature, self.folder)
+
+    def _through(self, features: Features, feature: Feature, folder: Path) -> None:
+        key = _key(features, feature)
+        path = folder / f"{feature.name}-{key}.pickle"
+        if path.is_file():
+            features.values[feature.name] = pickle.loads(path.read_bytes())  # noqa: S301 - our own file
+        elif features.models is not None:
+            value = features.get(feature.name)
+            draft = path.with_suffix(".part")
+            draft.write_bytes(pickle.dumps(value, protocol=5))
+            draft.replace(path)
+
+
+def _key(features: Features, feature: Feature) -> str:
+    digest = hashlib.sha256(f"{feature.name} {feature.version}".encode())
+    for stream in features.ep.streams:
+        if stream.clip is None:
+            continue
+        clip = stream.clip
+        try:
+            state = path_inside(clip.root, clip.path).stat()
+            digest.update(
+                f"{clip.path} {clip.first} {clip.count} {state.st_size} {state.st_mtime_ns}".encode()
+            )
+        except (OSError, UnreadableError) as error:
+            digest.update(f"{clip.path} {type(error).__name__}".encode())
+    return digest.hexdigest()[:24]

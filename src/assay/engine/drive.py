@@ -1,0 +1,291 @@
+"""`run`: list, calibrate, plan, measure every episode, conclude, write the tables."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.metadata
+import json
+import os
+import platform
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from assay import calibrate
+from assay.calibrate import Calibration
+from assay.corpus import Corpus, discover
+from assay.engine.episode import record
+from assay.engine.job import Done, Task, job_of
+from assay.engine.local import work
+from assay.errors import RunError, UsageError
+from assay.examine import conclude, failed
+from assay.gate import Gate
+from assay.model import Episode
+from assay.plan import SCHEMA, Decode, Plan, make_plan, select
+from assay.profile import Profile, load_profile, profile_for
+from assay.store import CORPUS, Ledger, Run
+from assay.tally import Tally
+
+__all__ = ["Progress", "Settings", "calibrated", "prepare", "run"]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What a caller may show while a run goes on."""
+
+    stage: Literal["calibrate", "measure"]
+    done: int
+    total: int
+    frames: int
+    frames_total: int
+    seconds: float
+    last: Done | None = None
+
+    @property
+    def left(self) -> float | None:
+        """Estimated seconds left, by frames (by episodes where frames are unknown); None at the start."""
+        share = self.frames / self.frames_total if self.frames_total else self.done / max(self.total, 1)
+        return self.seconds * (1 - share) / share if share > 0 and self.done else None
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Options of a run, as on the command line."""
+
+    sheet: Path | None = None
+    embodiment: str | None = None
+    profile: Path | None = None
+    gates: str | None = None
+    jobs: int = field(default_factory=lambda: len(os.sched_getaffinity(0)))
+    decode: Decode = "auto"
+    calibration: Path | None = None
+
+
+Watcher = Callable[[Progress], None]
+
+
+def run(
+    *corpora: Path | str,
+    out: Path | str | None = None,
+    resume: bool = False,
+    watch: Watcher | None = None,
+    **settings: Any,
+) -> Run:
+    """Measure every episode of one or more corpora and write a run folder.
+
+    Args:
+        corpora: folders (or files) to judge.
+        out: the run folder; default ``assay-runs/<corpus>-<time>/``. Never inside a corpus.
+        resume: continue an interrupted run in ``out``.
+        watch: called with `Progress` as episodes finish.
+        settings: fields of `Settings`.
+
+    Returns:
+        The finished run.
+
+    Raises:
+        UsageError: wrong options, an unknown body or gate, no reader for the corpus.
+        RunError: the folder exists, is locked or full, or holds a run with other settings.
+    """
+    chosen = Settings(**settings)
+    listed = prepare([Path(c) for c in corpora], chosen)
+    folder = Path(out) if out else _default_out(listed)
+    _refuse_inside(folder, listed)
+    gates = select(chosen.gates)
+    profiles = _profiles(listed, chosen)
+    make_plan(listed, gates=gates, profiles=profiles, calibration=Calibration(), decode=chosen.decode)
+    with Ledger(folder, resume=resume) as ledger:
+        plan = _planned(ledger, listed, gates, profiles, chosen, watch)
+        _resumable(ledger, plan)
+        ledger.write("plan.json", plan.to_json())
+        _measure(ledger, plan, chosen.jobs, watch)
+        _finish(ledger, plan)
+    return Run(folder)
+
+
+def prepare(paths: Sequence[Path], chosen: Settings) -> tuple[Corpus, ...]:
+    """List the corpora, with distinct names."""
+    if not paths:
+        raise UsageError("no corpus was named")
+    names = [p.resolve().name for p in paths]
+    return tuple(
+        discover(
+            path,
+            sheet_file=Path(chosen.sheet) if chosen.sheet else None,
+            embodiment=chosen.embodiment,
+            name=name if names.count(name) == 1 else f"{name}-{i + 1}",
+        )
+        for i, (path, name) in enumerate(zip(paths, names, strict=True))
+    )
+
+
+def calibrated(
+    corpora: Sequence[Corpus],
+    gates: Sequence[Gate],
+    chosen: Settings,
+    watch: Watcher | None,
+    cache: Path | None,
+) -> Calibration:
+    """Fit the statistics that the gates ask for; empty where they ask for none."""
+    wanted = calibrate.wanted(gates)
+    if not wanted:
+        return Calibration()
+    plan = make_plan(corpora, gates=(), profiles=_profiles(corpora, chosen), calibration=Calibration(),
+                     decode=chosen.decode)  # fmt: skip
+    everything = {task.subject: task for task in _tasks(plan, "summarise")}
+    members = calibrate.members(everything)
+    job = job_of(plan, statistics=tuple(wanted), cache=cache)
+    rows: dict[str, dict[str, Any]] = {name: {} for name in wanted}
+    for done in _watched(work(job, [everything[m] for m in members], chosen.jobs), "calibrate",
+                         [everything[m] for m in members], watch):  # fmt: skip
+        for name in wanted:
+            rows[name][done.subject] = done.rows.get(name)
+    models = {name: calibrate.fit(statistic, rows[name]) for name, statistic in wanted.items()}
+    return Calibration(models, {name: sorted(members) for name in wanted})
+
+
+def _planned(
+    ledger: Ledger,
+    corpora: Sequence[Corpus],
+    gates: Sequence[Gate],
+    profiles: Sequence[Profile],
+    chosen: Settings,
+    watch: Watcher | None,
+) -> Plan:
+    stored = ledger.folder / "calibration.json"
+    if stored.is_file():
+        calibration = Calibration.read(stored)
+    elif chosen.calibration:
+        calibration = Calibration.read(Path(chosen.calibration))
+    else:
+        calibration = calibrated(corpora, gates, chosen, watch, _cache(ledger, gates))
+    ledger.write("calibration.json", calibration.to_json())
+    return make_plan(corpora, gates=gates, profiles=profiles, calibration=calibration, decode=chosen.decode)
+
+
+def _cache(ledger: Ledger, gates: Sequence[Gate]) -> Path | None:
+    """Where pixel features are kept: only needed if calibration looks at pixels before the run does."""
+    if not any(s.pixels for s in calibrate.wanted(gates).values()):
+        return None
+    folder = ledger.folder / "cache"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+def _profiles(corpora: Sequence[Corpus], chosen: Settings) -> list[Profile]:
+    if chosen.profile:
+        return [load_profile(Path(chosen.profile))] * len(corpora)
+    return [profile_for(c.kind) for c in corpora]
+
+
+def _resumable(ledger: Ledger, plan: Plan) -> None:
+    stored = ledger.folder / "plan.json"
+    if not stored.is_file():
+        return
+    old = json.loads(stored.read_text("utf-8"))
+    for item, what in (("measure_id", "what is measured"), ("judge_id", "limits or effects")):
+        if old[item] != getattr(plan, item):
+            raise RunError(f"{what} changed since this run began",
+                           where=str(ledger.folder), found=getattr(plan, item), expected=old[item],
+                           remedy="resume with the same corpus and options, or use another --out")  # fmt: skip
+
+
+def _tasks(plan: Plan, what: Literal["measure", "summarise"]) -> Iterator[Task]:
+    for index, corpus in enumerate(plan.corpora):
+        for ref in corpus.listing.refs:
+            yield Task(what, plan.subject(index, ref.id), index, ref)
+
+
+def _measure(ledger: Ledger, plan: Plan, jobs: int, watch: Watcher | None) -> None:
+    todo = [task for task in _tasks(plan, "measure") if task.subject not in ledger.places]
+    job = job_of(plan, cache=_cache(ledger, plan.gates))
+    by_subject = {task.subject: task for task in todo}
+    for done in _watched(work(job, todo, jobs), "measure", todo, watch):
+        ledger.append(done.subject, done.line or _dead(plan, by_subject[done.subject], done.error))
+
+
+def _watched(
+    results: Iterator[Done],
+    stage: Literal["calibrate", "measure"],
+    tasks: Sequence[Task],
+    watch: Watcher | None,
+) -> Iterator[Done]:
+    sizes = {task.subject: task.ref.frames or 0 for task in tasks}
+    started, total, frames = time.monotonic(), sum(sizes.values()), 0
+    with contextlib.closing(results) as answers:  # type: ignore[type-var]
+        for n, done in enumerate(answers, 1):
+            frames += sizes[done.subject]
+            yield done
+            if watch is not None:
+                watch(Progress(stage, n, len(tasks), frames, total, time.monotonic() - started, done))
+
+
+def _dead(plan: Plan, task: Task, error: str) -> bytes:
+    """The record of an episode whose worker died: every gate says ``error``."""
+    effects = {g.code: plan.profiles[task.corpus].effect(g.code, plan.corpora[task.corpus].listing.streams)
+               for g in plan.gates}  # fmt: skip
+    judged = [failed(g, task.subject, error) for g in plan.gates]
+    line, _ = record(
+        task.subject, judged, effects, ep=Episode(task.subject), frames=task.ref.frames, died=True
+    )
+    return line
+
+
+def _finish(ledger: Ledger, plan: Plan) -> None:
+    """Corpus verdicts, tables and summary, from the ledger alone."""
+    order = [task.subject for task in _tasks(plan, "measure")]
+    tally, facts = Tally(), {g.code: {} for g in plan.gates if g.conclude}  # type: ignore[var-annotated]
+    for row in ledger.records(order):
+        tally.add(row)
+        for code, kept in row["facts"].items():
+            if code in facts:
+                facts[code][row["subject"]] = kept
+    for index, corpus in enumerate(plan.corpora):
+        subject = CORPUS if len(plan.corpora) == 1 else f"{corpus.name}/{CORPUS}"
+        line = _concluded(plan, index, subject, facts)
+        ledger.append(subject, line)
+        tally.add(json.loads(line))
+        order.append(subject)
+    ledger.finish(order, {**_head(plan), **tally.summary()})
+
+
+def _concluded(plan: Plan, index: int, subject: str, facts: dict[str, dict[str, Any]]) -> bytes:
+    listing = plan.corpora[index].listing
+    mine = {plan.subject(index, ref.id) for ref in listing.refs}
+    judged = []
+    for gate in plan.gates:
+        if gate.conclude is not None:
+            own = {s: f for s, f in facts[gate.code].items() if s in mine}
+            judged.append(conclude(gate, listing, own, plan.params[index][gate.code], subject))
+    effects = {g.code: plan.profiles[index].effect(g.code, listing.streams) for g in plan.gates}
+    return record(subject, judged, effects)[0]
+
+
+def _head(plan: Plan) -> dict[str, Any]:
+    declared = [c.listing.declared if c.listing.declared is not None else len(c.listing.refs)
+                for c in plan.corpora]  # fmt: skip
+    return {
+        "schema_version": SCHEMA,
+        "measure_id": plan.measure_id,
+        "judge_id": plan.judge_id,
+        "versions": {"assay": importlib.metadata.version("assay"), "python": platform.python_version()},
+        "corpora": json.loads(plan.to_json())["corpora"],
+        "profile": ", ".join(dict.fromkeys(p.name for p in plan.profiles)),
+        "decode": plan.decode,
+        "declared": sum(declared),
+    }
+
+
+def _default_out(corpora: Sequence[Corpus]) -> Path:
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    base = Path("assay-runs", f"{corpora[0].name}-{stamp}")
+    return next(p for p in (base, *(Path(f"{base}-{i}") for i in range(2, 1000))) if not p.exists())
+
+
+def _refuse_inside(folder: Path, corpora: Sequence[Corpus]) -> None:
+    for corpus in corpora:
+        if folder.resolve().is_relative_to(corpus.listing.root.resolve()):
+            raise UsageError("the run folder would lie inside the corpus", where=str(folder),
+                             remedy="choose --out elsewhere: Assay never writes to a corpus")  # fmt: skip

@@ -1,0 +1,168 @@
+"""What is done to one episode: open, compute features, measure, judge, decide. Never raises for bad data."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+
+from assay import plugs
+from assay.engine.cache import PixelCache
+from assay.engine.job import Done, Job, Task
+from assay.errors import UnreadableError
+from assay.examine import examine, failed
+from assay.feature import Features
+from assay.gate import Evidence, Gate
+from assay.judge import Judgement
+from assay.model import Claim, Episode, Role
+from assay.sheet import apply
+from assay.tally import decide
+
+__all__ = ["Bench", "record"]
+
+_ABSENT_ROLES: Final = (Role.CAMERA, Role.DEPTH)
+
+
+@dataclass(slots=True)
+class Bench:
+    """A worker's tools, made once per process from the job."""
+
+    job: Job
+    gates: tuple[Gate, ...]
+    want: frozenset[Role]
+
+    @classmethod
+    def of(cls, job: Job) -> Bench:
+        """Find the plugs and work out which roles need reading."""
+        known = plugs.gates()
+        gates = tuple(known[code] for code in job.gates)
+        return cls(job, gates, _roles(gates, job))
+
+    def do(self, task: Task) -> Done:
+        """Carry out a task; our own errors become error verdicts."""
+        started = time.perf_counter()
+        ep, fault = self._open(task)
+        if task.what == "summarise":
+            return self._summarise(task, ep)
+        if ep is None:
+            judged = [failed(g, task.subject, fault) for g in self.gates]
+            ep = Episode(task.subject)
+        else:
+            features = self._features(task, ep)
+            params = self.job.params[task.corpus]
+            judged = [examine(g, features, params[g.code], task.subject) for g in self.gates]
+        return self._done(task, ep, judged, time.perf_counter() - started)
+
+    def _open(self, task: Task) -> tuple[Episode | None, str]:
+        listing, sheet = self.job.listings[task.corpus], self.job.sheets[task.corpus]
+        try:
+            ep = plugs.readers()[listing.reader].open(listing, task.ref, self.want, sheet)
+        except UnreadableError as error:
+            where = error.where or (task.ref.parts[0].path if task.ref.parts else task.ref.id)
+            claim = Claim("readable", "data", "a readable file", str(error), 1.0, where=where)
+            ep = Episode(task.ref.id, declared=listing.streams, claims=(claim,))
+        except Exception as error:  # noqa: BLE001 - a fault of a reader must not end the run
+            return None, f"{type(error).__name__}: {error}"
+        return apply(sheet, ep), ""
+
+    def _features(self, task: Task, ep: Episode) -> Features:
+        models = self.job.calibration.for_episode(task.subject)
+        features = Features(ep, plugs.features(), models)
+        PixelCache(self.job.cache, self.job.decode).prepare(features)
+        return features
+
+    def _summarise(self, task: Task, ep: Episode | None) -> Done:
+        if ep is None:
+            return Done(task.subject)
+        features = self._features(task, ep)
+        rows = {}
+        for name in self.job.statistics:
+            statistic = plugs.statistics()[name]
+            rows[name] = statistic.summarise(ep, *(features.get(n) for n in statistic.needs))
+        return Done(task.subject, rows=rows)
+
+    def _done(self, task: Task, ep: Episode, judged: Sequence[Judgement], wall: float) -> Done:
+        profile, declared = self.job.profiles[task.corpus], self.job.listings[task.corpus].streams
+        effects = {g.code: profile.effect(g.code, declared) for g in self.gates}
+        line, decision = record(task.subject, judged, effects, ep=ep, frames=task.ref.frames, wall=wall)
+        frames, seconds = _length(ep)
+        error = next((j.verdict.detail for j in judged if j.verdict.status == "error"), "")
+        return Done(task.subject, line, decision, frames, seconds, error=error)
+
+
+def record(
+    subject: str,
+    judged: Sequence[Judgement],
+    effects: Mapping[str, str],
+    *,
+    ep: Episode | None = None,
+    frames: int | None = None,
+    wall: float = 0.0,
+    died: bool = False,
+) -> tuple[bytes, str]:
+    """The ledger's line about one episode (about the corpus without ``ep``), and the decision."""
+    verdicts = [asdict_flat(j.verdict) | {"effect": effects[j.verdict.gate]} for j in judged]
+    decision, reasons = decide(verdicts)
+    n, seconds = _length(ep) if ep else (0, 0.0)
+    facts = {j.verdict.gate: {f.name: f.value for f in j.facts} for j in judged if j.facts}
+    row = {
+        "scope": "episode" if ep else "corpus",
+        "subject": subject,
+        "decision": decision,
+        "reasons": ",".join(reasons),
+        "present": n > 0,
+        "frames": n,
+        "declared_frames": frames,
+        "seconds": seconds,
+        "task": ep.task if ep else None,
+        "files": ",".join(ep.source.files) if ep and ep.source else "",
+        "wall_s": wall,
+        "error": died,
+        "verdicts": verdicts,
+        "measures": [m for j in judged for m in j.measures],
+        "findings": [f for j in judged for f in j.findings],
+        "facts": facts,
+    }
+    return orjson.dumps(row, option=orjson.OPT_SERIALIZE_NUMPY), decision
+
+
+def asdict_flat(row: Any) -> dict[str, Any]:
+    """A frozen flat row as a dict (``dataclasses.asdict`` would deep-copy every value)."""
+    return {name: getattr(row, name) for name in row.__slots__}
+
+
+def _length(ep: Episode) -> tuple[int, float]:
+    timed = [s for s in ep.streams if s.role not in _ABSENT_ROLES and len(s)]
+    if not timed:
+        return 0, 0.0
+    longest = max(timed, key=len)
+    period = 1.0 / float(longest.rate) if longest.rate else 0.0
+    return len(longest), float(longest.t.max() - longest.t.min()) * 1e-9 + period
+
+
+def _roles(gates: Sequence[Gate], job: Job) -> frozenset[Role]:
+    known, statistics = plugs.features(), plugs.statistics()
+    roles: set[Role] = set()
+    pending = [n for g in gates for n in g.needs] + [n for s in job.statistics for n in statistics[s].needs]
+    while pending:
+        name = pending.pop()
+        if name in known:
+            roles |= known[name].reads
+            pending += known[name].needs
+    return frozenset(roles.union(*(g.reads for g in gates)))
+
+
+def evidence_again(plan: Mapping[str, Any], subject: str, code: str) -> tuple[Evidence, ...]:
+    """Measure one gate on one episode of a finished run again, from the data.
+
+    Raises:
+        UsageError: if the corpus is gone, or the run did not use this gate.
+    """
+    from assay.engine.again import open_again
+
+    gate, features, params = open_again(plan, subject, code)
+    outcomes = gate.measure(features.ep, params, *(features.get(n) for n in gate.needs))
+    return tuple(o for o in outcomes if isinstance(o, Evidence))

@@ -1,0 +1,131 @@
+"""``assay.toml``: the schema of the corpus sheet, and reading one. A sheet holds meanings, never limits."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from assay.errors import UsageError
+from assay.model import Clock, Kind, Role
+from assay.sheet import flatten
+from assay.units import Unit
+
+__all__ = ["SheetFile", "parse_sheet"]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+
+
+class StreamSheet(_Table):
+    """What one stream holds. ``units`` gives one unit per channel, ``unit`` one for all."""
+
+    role: Role | None = None
+    unit: Unit | None = None
+    units: list[Unit] | None = None
+    channels: list[str] | None = None
+    clock: Clock | None = None
+    rate: float | None = Field(None, gt=0)
+    frame: str | None = None
+
+
+class CameraSheet(_Table):
+    """Where a camera sits: parent link, whether it is the primary one, and its calibration file."""
+
+    parent: str | None = None
+    primary: bool | None = None
+    calibration: str | None = None
+
+
+class ActionSheet(_Table):
+    """Whether ``action`` is what was commanded, the state that followed, or what resulted."""
+
+    meaning: Literal["command", "next-state", "result"] | None = None
+    mode: Literal["absolute", "relative"] | None = None
+
+
+class GripperSheet(_Table):
+    """The value of a closed and of an open gripper, in the stream's unit."""
+
+    closed: float | None = None
+    open: float | None = None
+
+
+class PartSheet(_Table):
+    """A further file of each episode, by a template with ``{id}`` or ``{stem}``."""
+
+    path: str
+    reader: str | None = None
+
+
+class Common(_Table):
+    """What may differ between subsets of a corpus."""
+
+    embodiment: str | None = None
+    limit_set: str | None = None
+    fps: float | None = Field(None, gt=0)
+    quaternion: Literal["wxyz", "xyzw"] | None = None
+    sync: Literal["one-clock", "ptp", "trigger", "clap", "software", "none"] | None = None
+    rig: str | None = None
+    session: str | None = None
+    operator: str | None = None
+    scene: str | None = None
+    task_family: str | None = None
+    day: str | None = None
+    cost: float | None = None
+    action: ActionSheet | None = None
+    gripper: GripperSheet | None = None
+    streams: dict[str, StreamSheet] = {}
+    cameras: dict[str, CameraSheet] = {}
+
+
+class EpisodesSheet(Common):
+    """A subset: the episodes whose id matches a shell pattern."""
+
+    match: str
+
+
+class SheetFile(Common):
+    """The whole file."""
+
+    kind: Kind | None = None
+    vendor: str | None = None
+    delivery: str | None = None
+    pass_: int | None = Field(None, alias="pass")
+    replaces: str | None = None
+    licence: str | None = None
+    consent: str | None = None
+    parts: dict[str, PartSheet] = {}
+    episodes: list[EpisodesSheet] = []
+
+
+def parse_sheet(text: str, where: str) -> dict[str, Any]:
+    """Items of a sheet by dotted name (``a/b/c``), with ``episodes`` as a list of tables.
+
+    Raises:
+        UsageError: if it is not TOML or holds an unknown or ill-typed item; the message names the item.
+    """
+    try:
+        file = SheetFile.model_validate(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError("the sheet is not TOML", where=where, found=str(error)) from error
+    except ValidationError as error:
+        raise _unfit(error, where) from error
+    said = file.model_dump(mode="json", by_alias=True, exclude_none=True, exclude_defaults=True)
+    episodes = said.pop("episodes", [])
+    return {**flatten(said), "episodes": episodes} if episodes else flatten(said)
+
+
+def _unfit(error: ValidationError, where: str) -> UsageError:
+    first = error.errors(include_url=False, include_context=False)[0]
+    item = "/".join(str(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden":
+        return UsageError(
+            f"unknown item {item}",
+            where=where,
+            remedy="see docs/sheet.md for what a sheet may hold (limits and effects belong in a profile)",
+        )
+    return UsageError(f"item {item} does not fit", where=where, found=repr(first["input"])[:80],
+                      expected=first["msg"])  # fmt: skip

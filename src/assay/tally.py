@@ -1,0 +1,112 @@
+"""From verdicts to decisions, and from decisions to the counts of a run."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from assay.gate import REASONS
+
+__all__ = ["Decision", "Tally", "decide"]
+
+Decision = Literal["accepted", "rejected", "unmeasured"]
+_STATUSES: Final = ("pass", "fail", "abstain", "n/a", "error")
+
+
+def decide(verdicts: Iterable[Mapping[str, Any]]) -> tuple[Decision, list[str]]:
+    """The decision about one episode and the gates that made it.
+
+    Rejected if a gate with effect require or reject fails; unmeasured if a required one abstains or errs;
+    else accepted.
+    """
+    failed, open_ = [], []
+    for verdict in verdicts:
+        if verdict["status"] == "fail" and verdict["effect"] in ("require", "reject"):
+            failed.append(verdict["gate"])
+        elif verdict["status"] in ("abstain", "error") and verdict["effect"] == "require":
+            open_.append(verdict["gate"])
+    if failed:
+        return "rejected", failed
+    return ("unmeasured", open_) if open_ else ("accepted", [])
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts of a run, added up one record at a time (memory does not grow with the corpus)."""
+
+    episodes: int = 0
+    present: int = 0
+    frames: int = 0
+    seconds: float = 0.0
+    errors: int = 0
+    findings: int = 0
+    decisions: Counter[str] = field(default_factory=Counter)
+    gates: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    abstentions: Counter[str] = field(default_factory=Counter)
+    corpus_failures: list[str] = field(default_factory=list)
+    _causes: dict[str, Counter[tuple[str, str]]] = field(default_factory=lambda: defaultdict(Counter))
+    _unlock: Counter[str] = field(default_factory=Counter)
+
+    def add(self, record: Mapping[str, Any]) -> None:
+        """Add the record of one episode, or of the corpus."""
+        for verdict in record["verdicts"]:
+            self.gates[verdict["gate"]][verdict["status"]] += 1
+            if verdict["status"] == "abstain":
+                self.abstentions[verdict["reason"]] += 1
+            self.findings += verdict["findings"]
+        if record["scope"] == "corpus":
+            self.corpus_failures += decide(record["verdicts"])[1]
+            return
+        self.episodes += 1
+        self.present += record["present"]
+        self.frames += record["frames"]
+        self.seconds += record["seconds"]
+        self.errors += any(v["status"] == "error" for v in record["verdicts"])
+        self.decisions[record["decision"]] += 1
+        self._count_causes(record)
+
+    def _count_causes(self, record: Mapping[str, Any]) -> None:
+        decisive = [v for v in record["verdicts"] if v["gate"] in record["reasons"].split(",")]
+        if record["decision"] == "rejected":
+            for verdict in decisive:
+                self._causes[verdict["gate"]][verdict["stream"], verdict["channel"]] += 1
+        elif record["decision"] == "unmeasured":
+            reasons = {v["reason"] for v in decisive}
+            if len(reasons) == 1:  # several reasons: curing one alone would not measure the episode
+                self._unlock[reasons.pop()] += max(record["seconds"], 1e-9)
+
+    def causes(self) -> list[dict[str, Any]]:
+        """What rejected the most episodes, each with the stream and channel where it clusters."""
+        ranked = sorted(self._causes.items(), key=lambda item: -item[1].total())
+        rows = []
+        for gate, places in ranked:
+            (stream, channel), n = places.most_common(1)[0]
+            rows.append({"gate": gate, "episodes": places.total(), "stream": stream, "channel": channel,
+                         "there": n})  # fmt: skip
+        return rows
+
+    def unlock(self) -> dict[str, Any] | None:
+        """The one reason whose cure would measure the most hours, and the cure."""
+        if not self._unlock:
+            return None
+        reason, seconds = self._unlock.most_common(1)[0]
+        return {"reason": reason, "remedy": REASONS.get(reason, ""), "hours": seconds / 3600.0}
+
+    def summary(self) -> dict[str, Any]:
+        """The counts as ``summary.json`` holds them."""
+        return {
+            "present": self.present,
+            "episodes": self.episodes,
+            **{name: self.decisions[name] for name in ("accepted", "rejected", "unmeasured")},
+            "errors": self.errors,
+            "frames": self.frames,
+            "hours": self.seconds / 3600.0,
+            "findings": self.findings,
+            "gates": {code: {s: counts[s] for s in _STATUSES} for code, counts in sorted(self.gates.items())},
+            "abstentions": dict(self.abstentions.most_common()),
+            "causes": self.causes(),
+            "unlock": self.unlock(),
+            "corpus_failures": self.corpus_failures,
+        }
