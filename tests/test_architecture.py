@@ -24,7 +24,7 @@ TIERS = {
     "plugs": {"features", "gates", "readers"},
     "decide": {
         *{"corpus", "calibrate", "plan", "store", "engine", "profile", "audit", "transfer", "accept"},
-        *{"record", "inject", "tables", "tally"},
+        *{"record", "inject", "tables", "tally", "rejudge"},
     },
     "present": {"cli", "report", "view", "export", "docs"},
 }

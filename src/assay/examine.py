@@ -9,7 +9,7 @@ from typing import Any
 
 from assay.feature import Features
 from assay.gate import Gate
-from assay.judge import Judgement, Verdict, judge
+from assay.judge import Judgement, fault, judge
 from assay.model import Listing
 
 __all__ = ["conclude", "examine", "failed"]
@@ -47,12 +47,7 @@ def conclude(
 
 def failed(gate: Gate, subject: str, detail: str, scope: str = "episode") -> Judgement:
     """A verdict of status ``error``: our own fault, with what went wrong."""
-    nan = float("nan")
-    verdict = Verdict(
-        scope, subject, gate.code, gate.version, "error", "error", nan, nan, "1", 0.0, 0.0, 0.0, 0, 0, 0, 0,
-        0.0, "error", detail, "", "", 0,
-    )  # fmt: skip
-    return Judgement(verdict, (), (), ())
+    return fault(detail, gate=gate.code, version=gate.version, subject=subject, scope=scope)
 
 
 def _fault(error: Exception) -> str:

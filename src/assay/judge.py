@@ -20,7 +20,18 @@ from numpy.typing import NDArray
 
 from assay.gate import IN, OUT, UNKNOWN, Abstain, Evidence, Fact, NotApplicable, Outcome
 
-__all__ = ["MULTIPLES", "Finding", "Judgement", "Measure", "Status", "Verdict", "judge", "rejudge"]
+__all__ = [
+    "MULTIPLES",
+    "Finding",
+    "Judgement",
+    "Measure",
+    "Status",
+    "Verdict",
+    "combine",
+    "fault",
+    "judge",
+    "rejudge",
+]
 
 Bool = NDArray[np.bool_]
 Status = Literal["pass", "fail", "abstain", "n/a", "error"]
@@ -89,7 +100,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """The counts of one evidence: enough to judge it again under other limits and quotas."""
+    """The counts of one evidence: enough to judge it again under other limits and quotas.
+
+    ``settled`` is the status of an outcome that no limit changes (abstain, n/a, error), else empty.
+    """
 
     gate: str
     gate_version: int
@@ -120,6 +134,8 @@ class Measure:
     maybe_unknown: tuple[int, ...]
     simple_beyond: int
     worst10: float
+    settled: str = ""
+    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,10 +174,19 @@ def judge(
             verdicts.append(verdict)
             measures.append(measure)
         else:
-            verdicts.append(_without_samples(outcome, head))
+            measures.append(_settled(outcome, head))
+            verdicts.append(verdict_of(measures[-1]))
     if not verdicts:
-        verdicts = [_without_samples(Abstain("absent-stream", "the gate found nothing to measure"), head)]
+        measures = [_settled(Abstain("absent-stream", "the gate found nothing to measure"), head)]
+        verdicts = [verdict_of(measures[0])]
     return Judgement(combine(verdicts), tuple(measures), tuple(findings), tuple(facts))
+
+
+def fault(detail: str, *, gate: str, version: int, subject: str, scope: str = "episode") -> Judgement:
+    """The verdict where something of ours went wrong: status ``error``, with what it was."""
+    settled = _settled(Abstain("undecided", detail), (scope, subject, gate, version))
+    measure = replace(settled, settled="error", reason="error")
+    return Judgement(verdict_of(measure), (measure,), (), ())
 
 
 def combine(verdicts: Sequence[Verdict]) -> Verdict:
@@ -178,6 +203,8 @@ def rejudge(measure: Measure, *, limit: float | None = None, quota: float | None
     Exact where the new limit lies on a rung (or there is one sample); between rungs the verdict of both
     neighbours if they agree, else abstain with ``needs-data``.
     """
+    if measure.settled:
+        return verdict_of(measure)
     quota = measure.quota if quota is None else quota
     changed = replace(measure, quota=quota)
     if limit is None or limit == measure.limit:
@@ -226,6 +253,8 @@ def count(evidence: Evidence, gate: str, version: int, scope: str, subject: str)
 
 def verdict_of(m: Measure, rung: int | None = None) -> Verdict:
     """The rule itself, on counts."""
+    if m.settled:
+        return _settled_verdict(m)
     rung = _AT_LIMIT if rung is None else rung
     not_out = m.n_in + m.n_unknown
     judged = m.n_in + m.maybe_unknown[rung]
@@ -338,17 +367,24 @@ def _findings(e: Evidence, sure: Bool, gate: str, subject: str) -> list[Finding]
     return rows
 
 
-def _without_samples(outcome: Abstain | NotApplicable, head: tuple[str, str, str, int]) -> Verdict:
-    nan, (scope, subject, gate, version) = float("nan"), head
+def _settled(outcome: Abstain | NotApplicable, head: tuple[str, str, str, int]) -> Measure:
+    (scope, subject, gate, version), nan = head, float("nan")
     if isinstance(outcome, Abstain):
-        status: Status = "abstain"
-        reason, detail = outcome.reason, outcome.detail
+        status, reason, detail = "abstain", outcome.reason, outcome.detail
         stream, channel = outcome.stream, outcome.channel
     else:
         status, reason, detail, stream, channel = "n/a", outcome.rule, outcome.declared_by, "", ""
+    return Measure(
+        gate, version, scope, subject, stream, "", channel, "1", "above", nan, 0.0, 0.0, "limit", "quota",
+        reason, 0, 0, 0, 0, 0, nan, nan, nan, 0.0, (), (), (), 0, 0.0, status, detail,
+    )  # fmt: skip
+
+
+def _settled_verdict(m: Measure) -> Verdict:
+    status: Status = "abstain" if m.settled == "abstain" else "n/a" if m.settled == "n/a" else "error"
     return Verdict(
-        scope, subject, gate, version, status, status, nan, nan, "1", 0.0, 0.0, 0.0, 0, 0, 0, 0, 0.0,
-        reason, detail, stream, channel, 0,
+        m.scope, m.subject, m.gate, m.gate_version, status, status, m.worst, m.limit, m.unit, 0.0, 0.0, 0.0,
+        0, 0, 0, 0, 0.0, m.reason, m.detail, m.stream, m.channel, 0,
     )  # fmt: skip
 
 

@@ -257,6 +257,11 @@ class Episode:
         """All declared streams with one of these roles, present or not."""
         return tuple(d for d in self.declared if d.role in roles)
 
+    def missing(self, *roles: Role) -> tuple[StreamDecl, ...]:
+        """Declared streams with one of these roles that are not there."""
+        there = {s.name for s in self.streams}
+        return tuple(d for d in self.declared if d.role in roles and d.name not in there)
+
     def with_stream(self, stream: Stream) -> Self:
         """A copy in which ``stream`` replaces its namesake (or is added)."""
         others = [s for s in self.streams if s.name != stream.name]
@@ -322,3 +327,8 @@ class Listing:
     claims: tuple[Claim, ...] = ()
     shared: Mapping[str, Any] = field(default_factory=dict)
     statistics: Mapping[str, Mapping[str, Array]] = field(default_factory=dict)
+
+    @property
+    def roles(self) -> frozenset[Role]:
+        """Roles of the declared streams."""
+        return frozenset(d.role for d in self.streams)

@@ -168,6 +168,7 @@ def _corpus(corpus: Corpus) -> dict[str, Any]:
         "declared": corpus.listing.declared,
         "episodes": len(corpus.listing.refs),
         "digest": corpus.digest,
+        "roles": sorted(corpus.listing.roles),
     }
 
 

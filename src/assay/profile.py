@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from importlib.resources import files
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
 from assay.errors import UsageError
-from assay.model import Kind, Role, StreamDecl
+from assay.model import Kind, Role
 
 __all__ = ["Effect", "Profile", "Rule", "load_profile", "profile_for"]
 
@@ -39,9 +39,8 @@ class Profile:
     rules: tuple[Rule, ...] = ()
     params: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
-    def effect(self, gate: str, declared: Sequence[StreamDecl]) -> Effect:
-        """What a failure of ``gate`` does to an episode of a corpus that declares these streams."""
-        roles = {d.role for d in declared}
+    def effect(self, gate: str, roles: Collection[str]) -> Effect:
+        """What a failure of ``gate`` does to an episode of a corpus that declares streams of these roles."""
         effect: Effect = "report"
         for rule in self.rules:
             if fnmatchcase(gate, rule.gates) and (not rule.where or _WHERE[rule.where] in roles):

@@ -36,7 +36,8 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
         gate="s", gate_version="i", scope="s", subject="s", stream="s", against="s", channel="s", unit="s",
         sense="s", limit="f", quota="f", min_run="f", limit_key="s", quota_key="s", reason="s", n="i",
         n_in="i", n_out="i", n_unknown="i", n_nan="i", worst="f", median="f", u="f", seconds="f", sure="l",
-        maybe="l", maybe_unknown="l", simple_beyond="i", worst10="f",
+        maybe="l", maybe_unknown="l", simple_beyond="i", worst10="f", settled="s",
+        detail="s",
     ),
     "findings": _schema(
         gate="s", subject="s", stream="s", channel="s", t0="i", t1="i", samples="i", worst="f", limit="f",

@@ -189,7 +189,7 @@ def _resumable(ledger: Ledger, plan: Plan) -> None:
         if old[item] != getattr(plan, item):
             raise RunError(f"{what} changed since this run began",
                            where=str(ledger.folder), found=getattr(plan, item), expected=old[item],
-                           remedy="resume with the same corpus and options, or use another --out")  # fmt: skip
+                           remedy="resume with the same corpus and options, or another --out")  # fmt: skip
 
 
 def _tasks(plan: Plan, what: Literal["measure", "summarise"]) -> Iterator[Task]:
@@ -224,7 +224,7 @@ def _watched(
 
 def _dead(plan: Plan, task: Task, error: str) -> bytes:
     """The record of an episode whose worker died: every gate says ``error``."""
-    effects = {g.code: plan.profiles[task.corpus].effect(g.code, plan.corpora[task.corpus].listing.streams)
+    effects = {g.code: plan.profiles[task.corpus].effect(g.code, plan.corpora[task.corpus].listing.roles)
                for g in plan.gates}  # fmt: skip
     judged = [failed(g, task.subject, error) for g in plan.gates]
     line, _ = record(
@@ -259,7 +259,7 @@ def _concluded(plan: Plan, index: int, subject: str, facts: dict[str, dict[str, 
         if gate.conclude is not None:
             own = {s: f for s, f in facts[gate.code].items() if s in mine}
             judged.append(conclude(gate, listing, own, plan.params[index][gate.code], subject))
-    effects = {g.code: plan.profiles[index].effect(g.code, listing.streams) for g in plan.gates}
+    effects = {g.code: plan.profiles[index].effect(g.code, listing.roles) for g in plan.gates}
     return record(subject, judged, effects)[0]
 
 

@@ -85,8 +85,8 @@ class Bench:
         return Done(task.subject, rows=rows)
 
     def _done(self, task: Task, ep: Episode, judged: Sequence[Judgement], wall: float) -> Done:
-        profile, declared = self.job.profiles[task.corpus], self.job.listings[task.corpus].streams
-        effects = {g.code: profile.effect(g.code, declared) for g in self.gates}
+        profile, roles = self.job.profiles[task.corpus], self.job.listings[task.corpus].roles
+        effects = {g.code: profile.effect(g.code, roles) for g in self.gates}
         line, decision = record(task.subject, judged, effects, ep=ep, frames=task.ref.frames, wall=wall)
         frames, seconds = _length(ep)
         error = next((j.verdict.detail for j in judged if j.verdict.status == "error"), "")

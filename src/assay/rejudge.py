@@ -1,0 +1,139 @@
+"""Judging a finished run again under another profile, from its stored measures and without the data."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import fields
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from assay import plugs
+from assay.errors import RunError, UsageError
+from assay.judge import Measure, Verdict, combine, rejudge
+from assay.plan import params_of
+from assay.profile import Profile, load_profile
+from assay.store import Ledger, Run
+from assay.tally import Tally, decide
+
+__all__ = ["rejudge_run"]
+
+_NAMES = tuple(f.name for f in fields(Measure))
+
+
+def rejudge_run(run: Run, profile_file: Path, out: Path) -> Run:
+    """Make all verdicts of ``run`` again under a profile and write them to ``out``.
+
+    Findings are those of the first judgement: where a gate newly fails, its spans need the data.
+
+    Raises:
+        UsageError: if the profile does not fit.
+        RunError: if ``out`` exists, or the run's gates are of another version than the installed ones.
+    """
+    profile = load_profile(profile_file)
+    _same_versions(run)
+    limits = _limits(run, profile)
+    roles = {role for corpus in run.plan["corpora"] for role in corpus["roles"]}
+    measures = _by_subject(run.measures.to_pylist())
+    findings = _by_subject(run.findings.to_pylist())
+    episodes = {row["subject"]: row for row in run.episodes.to_pylist()}
+    tally = Tally()
+    with Ledger(out) as ledger:
+        for subject, rows in measures.items():
+            verdicts = list(_verdicts(rows, limits, profile, roles))
+            record = _record(subject, episodes.get(subject), verdicts, rows, findings.get(subject, []))
+            ledger.append(subject, orjson.dumps(record))
+            tally.add(record)
+        ledger.write("plan.json", _plan(run, profile))
+        ledger.write("calibration.json", (run.path / "calibration.json").read_text("utf-8"))
+        head = {k: v for k, v in run.summary.items() if k not in tally.summary()}
+        head |= {"profile": profile.name, "judge_id": json.loads(_plan(run, profile))["judge_id"]}
+        ledger.finish(list(measures), {**head, **tally.summary()})
+    return Run(out)
+
+
+def _verdicts(
+    rows: list[dict[str, Any]],
+    limits: Mapping[str, Mapping[str, float]],
+    profile: Profile,
+    roles: Collection[str],
+) -> Iterator[dict[str, Any]]:
+    by_gate: dict[str, list[Verdict]] = defaultdict(list)
+    for row in rows:
+        measure = Measure(**{name: _filled(name, row[name]) for name in _NAMES})
+        changed = limits.get(measure.gate, {})
+        by_gate[measure.gate].append(
+            rejudge(measure, limit=changed.get(measure.limit_key), quota=changed.get(measure.quota_key))
+        )
+    for gate, verdicts in by_gate.items():
+        worst = combine(verdicts)
+        yield {n: getattr(worst, n) for n in worst.__slots__} | {"effect": profile.effect(gate, roles)}
+
+
+def _filled(name: str, value: Any) -> Any:
+    if name in ("sure", "maybe", "maybe_unknown"):
+        return tuple(value)
+    return float("nan") if value is None else value  # parquet keeps NaN as null
+
+
+def _record(
+    subject: str,
+    episode: Mapping[str, Any] | None,
+    verdicts: list[dict[str, Any]],
+    measures: list[dict[str, Any]],
+    findings: list[dict[str, Any]],
+) -> dict[str, Any]:
+    decision, reasons = decide(verdicts)
+    failing = {v["gate"] for v in verdicts if v["status"] == "fail"}
+    kept = [f for f in findings if f["gate"] in failing]
+    for verdict in verdicts:
+        verdict["findings"] = sum(f["gate"] == verdict["gate"] for f in kept)
+    about = dict(episode) if episode else {"subject": subject}
+    about |= {"decision": decision, "reasons": ",".join(reasons), "scope": "episode" if episode else "corpus"}
+    return about | {"error": False, "verdicts": verdicts, "measures": measures, "findings": kept}
+
+
+def _limits(run: Run, profile: Profile) -> dict[str, dict[str, float]]:
+    """Changed limits and quotas by gate; a changed measuring param cannot be judged again."""
+    known, changed = plugs.gates(), {}
+    for code, values in profile.params.items():
+        if code not in run.plan["gates"]:
+            continue
+        params_of(known[code], profile)  # refuses unknown names
+        judged = {f.name for f in fields(known[code].params) if f.metadata["judged"] and f.name != "min_run"}
+        for name, value in values.items():
+            if name not in judged and value != run.plan["measured"][0][code].get(name):
+                raise UsageError(f"{code}.{name} changes the measurement", where=profile.name,
+                                 remedy="run again on the data: assay run --profile")  # fmt: skip
+        changed[code] = {n: float(v) for n, v in values.items() if n in judged}
+    return changed
+
+
+def _same_versions(run: Run) -> None:
+    known = plugs.gates()
+    for code, version in run.plan["gates"].items():
+        if code not in known or known[code].version != version:
+            raise RunError(f"gate {code} has another version now", where=str(run.path),
+                           found=f"version {known[code].version}" if code in known else "no such gate",
+                           expected=f"version {version}", remedy="run again on the data")  # fmt: skip
+
+
+def _plan(run: Run, profile: Profile) -> str:
+    plan = dict(run.plan)
+    rules = [[r.gates, r.effect, r.where] for r in profile.rules]
+    said = {"name": profile.name, "rules": rules, "params": {k: dict(v) for k, v in profile.params.items()}}
+    plan["profiles"] = [said]
+    plan["judge_id"] = sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:16]
+    plan["rejudged_from"] = str(run.path)
+    return json.dumps(plan, indent=1, sort_keys=True)
+
+
+def _by_subject(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    table: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in rows:
+        table[row["subject"]].append(row)
+    return dict(table)
