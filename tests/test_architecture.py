@@ -20,13 +20,13 @@ SRC = Path(__file__).resolve().parent.parent / "src"
 # Lowest first. A new module directly under assay is declared here, in the tier it belongs to.
 TIERS = {
     "base": {"errors", "units", "model", "inside", "sheet", "sheet_file", "embodiment", "signals", "media"},
-    "contracts": {"feature", "gate", "judge", "examine", "reader", "synth", "plugs"},
+    "contracts": {"feature", "gate", "judge", "examine", "cases", "reader", "synth", "plugs"},
     "plugs": {"features", "gates", "readers"},
     "decide": {
         *{"corpus", "calibrate", "plan", "store", "engine", "profile", "audit", "transfer", "accept"},
-        *{"record", "inject", "tables", "tally", "rejudge"},
+        *{"record", "inject", "tables", "tally", "rejudge", "inspection"},
     },
-    "present": {"cli", "report", "view", "export", "docs"},
+    "present": {"cli", "terminal", "report", "view", "export", "docs"},
 }
 TOP = {"", "__init__", "__main__"}  # assay itself and `python -m assay` may import everything
 VAGUE = {"util", "utils", "core", "base", "common", "helper", "helpers", "misc"} | {

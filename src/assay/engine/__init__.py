@@ -1,5 +1,5 @@
 """Running a plan: `run`; `drive` orders the work, `local` owns processes, `episode` does one episode."""
 
-from assay.engine.drive import run
+from assay.engine.drive import Progress, calibration_of, planned, run
 
-__all__ = ["run"]
+__all__ = ["Progress", "calibration_of", "planned", "run"]

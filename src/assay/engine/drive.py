@@ -28,7 +28,7 @@ from assay.profile import Profile, load_profile, profile_for
 from assay.store import CORPUS, Ledger, Run
 from assay.tally import Tally
 
-__all__ = ["Progress", "Settings", "calibrated", "prepare", "run"]
+__all__ = ["Progress", "Settings", "calibration_of", "planned", "prepare", "run"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +103,20 @@ def run(
         _measure(ledger, plan, chosen.jobs, watch)
         _finish(ledger, plan)
     return Run(folder)
+
+
+def planned(*corpora: Path | str, **settings: Any) -> Plan:
+    """The plan of a run that is not carried out; raises as `run` does."""
+    chosen = Settings(**settings)
+    listed = prepare([Path(c) for c in corpora], chosen)
+    return make_plan(listed, gates=select(chosen.gates), profiles=_profiles(listed, chosen),
+                     calibration=Calibration(), decode=chosen.decode)  # fmt: skip
+
+
+def calibration_of(corpus: Path | str, *, watch: Watcher | None = None, **settings: Any) -> Calibration:
+    """Learn what the gates ask for from one corpus; raises as `run` does."""
+    chosen = Settings(**settings)
+    return calibrated(prepare([Path(corpus)], chosen), select(chosen.gates), chosen, watch, None)
 
 
 def prepare(paths: Sequence[Path], chosen: Settings) -> tuple[Corpus, ...]:

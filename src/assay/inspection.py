@@ -1,0 +1,147 @@
+"""What was recognised, inferred and left unresolved in a corpus before measuring, and a draft sheet."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from assay import plugs
+from assay.corpus import Corpus
+from assay.errors import UnreadableError
+from assay.model import Episode, Role, Stream, StreamDecl
+from assay.sheet import apply
+
+__all__ = ["Line", "draft_sheet", "inspect"]
+
+Known = Literal["declared", "inferred", "unresolved", "measured"]
+
+_ITEMS: Final = {
+    "kind": 'kind = "teleoperation" (or retargeted-motion, human-demonstration, simulation)',
+    "embodiment": "--embodiment NAME, or embodiment = in assay.toml (assay embodiments lists them)",
+    "limit_set": "",
+    "fps": "fps = in assay.toml",
+    "sync": 'sync = "ptp", "trigger", "clap", "software", "none", or "one-clock" for a simulator',
+    "quaternion": "",
+    "action/meaning": 'meaning = "command", "next-state" or "result" under [action]',
+    "licence": "licence = in assay.toml",
+    "vendor": "vendor = in assay.toml",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One item: its value, how it is known, and the evidence or the cure."""
+
+    item: str
+    value: str
+    known: Known
+    evidence: str = ""
+
+
+def inspect(corpus: Corpus) -> list[Line]:
+    """Every item of the sheet as declared, inferred (with evidence) or unresolved (with the cure).
+
+    Opens the first episode that can be read, to hold declared channels to real ones.
+    """
+    lines = [Line("reader", corpus.listing.reader, "measured", corpus.probes[corpus.listing.reader].reason)]
+    present = sum(1 for _ in _present(corpus))
+    lines.append(Line("episodes", f"{len(corpus.listing.refs)} listed, {present} with a data file",
+                      "measured", _declared(corpus)))  # fmt: skip
+    lines += [
+        _item(corpus, name, cure) for name, cure in _ITEMS.items() if name in corpus.sheet.items or cure
+    ]
+    episode = _first(corpus)
+    streams = {s.name: s for s in episode.streams} if episode else {}
+    lines += [_stream(corpus, decl, streams.get(decl.name)) for decl in corpus.listing.streams]
+    lines += [
+        Line(f"metadata: {c.about}", f"{c.declared} declared, {c.found} found", "measured", c.where)
+        for c in corpus.listing.claims
+        if c.size > 0
+    ]
+    return lines
+
+
+def draft_sheet(corpus: Corpus) -> str:
+    """An ``assay.toml`` that holds what is known and leaves the rest as comments to fill in."""
+    lines = [
+        "# The corpus sheet: what every number means. Correct what is wrong, fill in what is commented out.",
+        *(_drafted(corpus, name, cure) for name, cure in _ITEMS.items() if "/" not in name),
+        "",
+        "[action]",
+        _drafted(corpus, "action/meaning", 'meaning = "command"'),
+    ]
+    for decl in corpus.listing.streams:
+        if decl.role in (Role.CAMERA, Role.DEPTH):
+            continue
+        units = [c.unit for c in decl.channels]
+        lines += ["", f"[streams.{json.dumps(decl.name)}]", f'role = "{decl.role}"']
+        lines += [f"channels = {json.dumps([c.name for c in decl.channels])}"]
+        lines += [f"{'# ' if 'unknown' in units else ''}units = {json.dumps(units)}"]
+    return "\n".join(lines) + "\n"
+
+
+def _present(corpus: Corpus) -> Iterator[str]:
+    for ref in corpus.listing.refs:
+        if ref.parts and (corpus.listing.root / ref.parts[0].path).exists():
+            yield ref.id
+
+
+def _declared(corpus: Corpus) -> str:
+    n = corpus.listing.declared
+    return "the metadata declares no number" if n is None else f"the metadata declares {n}"
+
+
+def _item(corpus: Corpus, name: str, cure: str) -> Line:
+    item = corpus.sheet.items.get(name)
+    if item is None or item.origin == "unresolved":
+        evidence = "; ".join(part for part in (item.evidence if item else "", cure) if part)
+        return Line(name, "", "unresolved", evidence)
+    known: Known = "inferred" if item.origin == "inferred" else "declared"
+    return Line(name, str(item.value), known, item.evidence)
+
+
+def _first(corpus: Corpus) -> Episode | None:
+    reader = plugs.readers()[corpus.listing.reader]
+    present = set(_present(corpus))
+    for ref in corpus.listing.refs:
+        if ref.id in present:
+            try:
+                return apply(corpus.sheet, reader.open(corpus.listing, ref, None, corpus.sheet))
+            except UnreadableError:
+                continue
+    return None
+
+
+def _stream(corpus: Corpus, decl: StreamDecl, stream: Stream | None) -> Line:
+    item = f"stream {decl.name}"
+    if stream is None:
+        return Line(item, str(decl.role), "unresolved", "declared, absent from the first readable episode")
+    if decl.role in (Role.CAMERA, Role.DEPTH):
+        return Line(
+            item, f"{decl.role}, {stream.clock} clock", "declared", stream.clip.path if stream.clip else ""
+        )
+    units = Counter(c.unit for c in stream.channels)
+    value = f"{decl.role}, {len(stream.channels)} channels, {stream.clock} clock"
+    shown = ", ".join(f"{n} in {unit}" for unit, n in units.items())
+    known: Known = "unresolved" if "unknown" in units else "declared"
+    return Line(item, value, known, _joints(corpus, stream, shown))
+
+
+def _joints(corpus: Corpus, stream: Stream, units: str) -> str:
+    body = corpus.sheet.body
+    if body is None or stream.role not in (Role.JOINT_POSITION, Role.REQUEST):
+        return units
+    found = int((body.resolve(stream.names) >= 0).sum())
+    return f"{units}; {found} of {len(stream.names)} are joints of {body.name}"
+
+
+def _drafted(corpus: Corpus, name: str, cure: str) -> str:
+    value: Any = corpus.sheet.get(name)
+    last = name.rsplit("/", maxsplit=1)[-1]
+    if value is not None:
+        origin = corpus.sheet.origin(name)
+        return f"{last} = {json.dumps(value)}" + ("  # inferred: check it" if origin == "inferred" else "")
+    return f"# {last} =" + (f"   e.g. {cure}" if cure else "")

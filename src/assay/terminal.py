@@ -1,0 +1,121 @@
+"""What a person reads in a terminal: plain lines of at most 80 columns, without colour of their own."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+from assay import plugs
+from assay.gate import Gate
+from assay.inspection import Line
+from assay.store import Run
+
+__all__ = ["closing", "columns", "explained", "inspected", "limit_of", "spent"]
+
+_WIDTH = 80
+
+
+def closing(run: Run, report: str) -> list[str]:
+    """The end of a run in at most 15 lines: coverage, decisions, causes, what to do next."""
+    s = run.summary
+    lines = [_corpus_line(c) for c in s["corpora"][:2]]
+    absent = f", {s['episodes'] - s['present']} absent or unreadable" if s["episodes"] > s["present"] else ""
+    lines.append(f"coverage    {s['present']} of {s['declared']} declared episodes read{absent}; "
+                 f"{s['frames']} frames, {spent(s['hours'] * 3600)}")  # fmt: skip
+    counts = ", ".join(f"{name} {s[name]}" for name in ("accepted", "rejected", "unmeasured"))
+    lines.append(f"decisions   {counts} of {s['declared']} declared")
+    for at, cause in enumerate(s["causes"][:3]):
+        where = " ".join(part for part in (cause["stream"], cause["channel"]) if part)
+        there = f", {cause['there']} at {where}" if where else ""
+        head = "causes" if at == 0 else ""
+        lines.append(f"{head:<11} {cause['gate']} {_title(cause['gate'])}: {cause['episodes']}{there}")
+    if s["corpus_failures"]:
+        shown = ", ".join(f"{code} {_title(code)}" for code in s["corpus_failures"])
+        lines.append(f"corpus      {shown}")
+    if s["errors"]:
+        lines.append(f"errors      {s['errors']} episodes met an error of Assay's own; see assay verdicts")
+    if s["unlock"]:
+        u = s["unlock"]
+        lines.append(f"to measure  {spent(u['hours'] * 3600)} more ({u['reason']}): {u['remedy']}")
+    lines.append(f"report      {report}")
+    lines.append(f"next        assay verdicts {run.path}")
+    return [piece for line in lines for piece in _wrapped(line)][:15]
+
+
+def inspected(lines: Sequence[Line]) -> list[str]:
+    """The table of ``assay inspect``."""
+    out = []
+    for line in lines:
+        head = f"{line.known:<11} {line.item}"
+        out += _wrapped(f"{head}: {line.value}" if line.value else head)
+        if line.evidence:
+            out += textwrap.wrap(line.evidence, _WIDTH, initial_indent=" " * 12, subsequent_indent=" " * 12)
+    return out
+
+
+def limit_of(gate: Gate) -> str:
+    """The published limit, with its unit."""
+    for param in fields(gate.params):
+        if param.name.startswith("limit"):
+            unit = param.metadata["unit"]
+            return f"{param.default:g}" + (f" {unit}" if unit != "1" else "")
+    return ""
+
+
+def explained(gate: Gate) -> list[str]:
+    """A gate's page as text: its sections, then its params with unit and reason."""
+    out = [f"{gate.code} {gate.title} (version {gate.version})", ""]
+    for name, text in gate.doc.items():
+        out += textwrap.wrap(text if name == "Title" else f"{name}: {text}", _WIDTH)
+        out.append("")
+    for param in fields(gate.params):
+        unit, reason = param.metadata["unit"], param.metadata["reason"]
+        value = f"{param.default:g}" + (f" {unit}" if unit != "1" else "")
+        out += textwrap.wrap(f"{param.name} = {value}: {reason}", _WIDTH, subsequent_indent="    ")
+    return out
+
+
+def columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows as aligned columns, the last one wrapped."""
+    if not rows:
+        return []
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]) - 1)]
+    out = []
+    for row in rows:
+        head = "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=False)) + "  "
+        out += _hung(head, row[-1])
+    return out
+
+
+def spent(seconds: float) -> str:
+    """A duration as people say it."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.1f} min"
+    return f"{seconds / 3600:.1f} h"
+
+
+def _hung(head: str, text: str) -> list[str]:
+    pieces = textwrap.wrap(text, max(_WIDTH - len(head), 24)) or [""]
+    return [(head if i == 0 else " " * len(head)) + piece for i, piece in enumerate(pieces)]
+
+
+def _wrapped(line: str) -> list[str]:
+    return textwrap.wrap(line, _WIDTH, subsequent_indent=" " * 12, break_long_words=False,
+                         break_on_hyphens=False) or [""]  # fmt: skip
+
+
+def _corpus_line(corpus: Mapping[str, Any]) -> str:
+    kind = corpus["kind"]
+    judged = "kind unresolved, judged as teleoperation" if kind == "unresolved" else kind
+    body = corpus["embodiment"]
+    shown = f"body {body} ({corpus['embodiment_origin']})" if body else "body unknown"
+    return f"{corpus['name']}: {corpus['format']}, {judged}, {shown}"
+
+
+def _title(code: str) -> str:
+    gate = plugs.gates().get(code)
+    return gate.title if gate else ""
