@@ -1,0 +1,65 @@
+"""Which packaged body a corpus is about, from the names of its joint channels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import product
+
+from assay.embodiment.body import Embodiment
+from assay.embodiment.card import cards, load
+
+__all__ = ["infer"]
+
+_JOINTS = re.compile(
+    r"joint|motor|shoulder|elbow|wrist|waist|torso|hip|knee|ankle|neck|head|hand|finger|thumb|index|middle|ring"
+    r"|pinky|little|gripper|[a-z]*\d+$",
+    re.IGNORECASE,
+)
+
+
+def infer(channel_names: Sequence[str], robot_type: str | None = None) -> tuple[str | None, str]:
+    """The smallest combination of cards that names every joint-like channel, and on what evidence.
+
+    A robot's name alone never decides, since it says nothing about the columns; it breaks ties and can
+    contradict (``Unitree_H1`` beside names that fit the G1 too).
+
+    Returns:
+        (name for `load`, evidence), or (None, why not).
+    """
+    wanted = list(dict.fromkeys(name for name in channel_names if _JOINTS.search(name)))
+    if not wanted:
+        return None, "no channel is named like a joint"
+    fitting = [body for body in _bodies() if (body.resolve(wanted) >= 0).all()]
+    if not fitting:
+        return None, f"no packaged body names all of {len(wanted)} channels, e.g. {_unknown(wanted)}"
+    fewest = min(len(body.joints) for body in fitting)
+    smallest = [body.name for body in fitting if len(body.joints) == fewest]
+    models = _models(robot_type or "")
+    if models:
+        smallest = [n for n in smallest if not _models(n) or models & _models(n)]
+        if not smallest:
+            return None, f"the names fit {fitting[0].name}, but the robot is called {robot_type!r}"
+    if len(smallest) > 1:
+        return None, f"the names fit {', '.join(smallest)} alike"
+    said = f", and the robot is called {robot_type!r}" if robot_type else ", by names alone"
+    return smallest[0], f"all {len(wanted)} joint channels are named in the card{said}"
+
+
+def _bodies() -> list[Embodiment]:
+    """Every card, and every robot with every hand."""
+    single = [load(name) for name in cards()]
+    hands = [b.name for b in single if all(j.part in ("hand", "gripper") for j in b.joints)]
+    robots = [b.name for b in single if b.name not in hands]
+    return single + [load(f"{robot}+{hand}") for robot, hand in product(robots, hands)]
+
+
+def _models(name: str) -> set[str]:
+    """Words that look like a model's name: letters and a digit, as g1, h1, gr1."""
+    words = re.split(r"[^a-z0-9]+", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower())
+    return {word for word in words if re.fullmatch(r"[a-z]{1,4}\d{1,3}", word)}
+
+
+def _unknown(names: Sequence[str]) -> str:
+    best = max(_bodies(), key=lambda body: int((body.resolve(names) >= 0).sum()))
+    return repr(names[int((best.resolve(names) < 0).argmax())])

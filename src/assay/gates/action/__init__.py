@@ -1,0 +1,1 @@
+"""What was requested against what was executed."""

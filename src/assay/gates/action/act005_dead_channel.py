@@ -1,0 +1,223 @@
+"""A channel says nothing while its joint moves.
+
+What: how far a joint travels, by one of two streams, while the same joint is exactly constant in the other:
+a request that stays put under a moving arm, a measured joint that ignores its requests, a velocity or
+torque that reads one value all the time.
+
+Why: a fill value that stands for "not recorded" is learnt like any number, and a column that should have
+been absent passes every check of shape and count.
+
+Method: for channels that two streams name, stretches of at least 1 s in which one side changes by at most
+1e-6 from row to row; the value is the range of the other side within the longest-travelling such stretch,
+0.5 s after its start (a limb settles after its last request). Constant on both sides is a locked joint:
+listed, not failed. Fingers yield to what they hold, so a finger that moves under a constant request is out
+of scope, and unknown where nobody says which columns are fingers.
+
+Source: METHODS 7 (dead); FAULTS D48, D49. On 43 real episodes no arm channel rests exactly for 1 s; five
+simulated ones hold 18 locked joints each.
+
+Blind spots: fill values on both sides; constant with noise added; channels without a namesake; motion by
+gravity or by a person under a constant request is an alarm.
+
+Dose: travel of the joint while the other side is dead (rad).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.features.pairs import Pair
+from assay.gate import IN, OUT, UNKNOWN, Abstain, Case, Evidence, Fact, Outcome, gate, param
+from assay.judge import runs
+from assay.model import Channel, Episode, Role, Stream
+from assay.signals.intervals import period, span
+from assay.synth.episodes import ARM_NAMES, edit, teleop
+
+STATES = (Role.JOINT_POSITION, Role.HAND_JOINTS, Role.GRIPPER)
+PARTNERS = (Role.REQUEST, Role.EXECUTION, Role.JOINT_VELOCITY, Role.JOINT_TORQUE)
+COMMANDS = (Role.REQUEST, Role.EXECUTION)
+Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """Limits of ACT005."""
+
+    limit: float = param(0.05, "rad", "3 degrees: resting G1 arms range over 0.004 to 0.05 rad", judged=True)
+    limit_share: float = param(0.05, "1", "5 % of a drive's range, the same place as 3 degrees", judged=True)
+    equal: float = param(1e-6, "unknown", "float32 rounding of values of a few radians")
+    hold: float = param(1.0, "s", "the longest exact hold of a live arm joint in 43 episodes is 0.8 s")
+    settle: float = param(0.5, "s", "a limb reaches its last request within about 0.1 to 0.3 s")
+
+
+def dead(name: str, *channels: str, since: float = 0.0, value: float = 0.0) -> Episode:
+    """A clean episode in which some channels of a stream hold one value from ``since`` s on."""
+
+    def kill(x: Float, names: tuple[str, ...]) -> Float:
+        x[round(since * 30) :, [names.index(c) for c in channels]] = value
+        return x
+
+    return edit(teleop(), name, kill)
+
+
+def locked() -> Episode:
+    """The left wrist's yaw is locked: constant in state and request."""
+    ep = dead("observation.state", "left_wrist_yaw")
+    return edit(ep, "action", lambda x, names: np.where(np.array(names) == "left_wrist_yaw", 0.0, x))
+
+
+def barely(travel: float) -> Episode:
+    """The left wrist's yaw travels ``travel`` rad under a constant request."""
+    ep = dead("action", "left_wrist_yaw")
+    ramp = np.linspace(0.0, travel / 0.95, len(ep.streams[0].t))  # the first half second does not count
+    return edit(
+        ep, "observation.state",
+        lambda x, names: np.where(np.array(names) == "left_wrist_yaw", ramp[:, None], x),
+    )  # fmt: skip
+
+
+def velocity(*, alive: bool) -> Episode:
+    """A clean episode with a velocity stream: true, or all zero."""
+    state = teleop().streams[0]
+    arms = len(ARM_NAMES)
+    v = np.gradient(np.asarray(state.x, np.float64)[:, :arms], axis=0) * 30.0 * alive
+    channels = tuple(Channel(f"{n}.vel", "rad/s") for n in ARM_NAMES)
+    stream = Stream(
+        "observation.velocity", Role.JOINT_VELOCITY, state.t, v, channels, state.clock, state.rate
+    )
+    return teleop().with_stream(stream)
+
+
+def still() -> Episode:
+    """Every channel is constant on both sides."""
+    ep = teleop()
+    for name in ("observation.state", "action"):
+        ep = edit(ep, name, lambda x, _: np.zeros_like(x))
+    return ep
+
+
+CASES = (
+    Case("clean", teleop, "pass"),
+    Case("elbow requested at 0 while it moves", lambda: dead("action", "left_elbow"), "fail",
+         at=(0.0, 10.0), channel="left_elbow"),
+    Case("elbow's request dies after 6 s", lambda: dead("action", "left_elbow", since=6.0), "fail",
+         at=(6.0, 10.0), channel="left_elbow"),
+    Case("wrist travels 0.06 rad under a constant request", lambda: barely(0.06), "fail",
+         channel="left_wrist_yaw"),
+    Case("wrist travels 0.04 rad under a constant request", lambda: barely(0.04), "pass"),
+    Case("right arm's state is all zero", lambda: dead("observation.state", *ARM_NAMES[7:]), "fail",
+         at=(0.0, 10.0)),
+    Case("velocity is zero while the arms move", lambda: velocity(alive=False), "fail"),
+    Case("velocity is true", lambda: velocity(alive=True), "pass"),
+    Case("a locked joint", locked, "pass"),
+    Case("a finger under a constant request", lambda: dead("action", "left_hand_pinky"), "pass"),
+    Case("columns nobody names", lambda: anonymous(dead("action", "left_elbow")), "abstain",
+         reason="scope-unknown"),
+    Case("nothing moves", still, "abstain", reason="still"),
+    Case("no action", lambda: teleop().without_stream("action"), "abstain", reason="absent-stream"),
+)  # fmt: skip
+
+
+def anonymous(ep: Episode) -> Episode:
+    """The same columns called motor_0, motor_1... on an unknown body."""
+    for name in ("observation.state", "action"):
+        stream = ep.stream(name)
+        assert stream is not None
+        channels = tuple(Channel(f"motor_{i}", c.unit) for i, c in enumerate(stream.channels))
+        ep = ep.with_stream(replace(stream, channels=channels))
+    return replace(ep, embodiment=None)
+
+
+@gate(code="ACT005", name="dead-channel", reads=(*STATES, *PARTNERS))
+def measure(ep: Episode, p: Params, pairs: Sequence[Pair]) -> Iterator[Outcome]:
+    """Travel of each joint while its namesake in another stream is constant."""
+    yield from (
+        Abstain("absent-stream", "declared, not there", d.name) for d in ep.missing(*STATES, *PARTNERS)
+    )
+    if not ep.by_role(*STATES) or not ep.by_role(*PARTNERS):
+        yield Abstain("absent-stream", "needs a state and a request, velocity or torque")
+    elif not pairs:
+        yield Abstain("unresolved-names", "no two streams share a channel name")
+    for pair in pairs:
+        yield from _pair(pair, p)
+
+
+def _pair(pair: Pair, p: Params) -> Iterator[Outcome]:
+    t0, t1 = span(pair.t, pair.state_t)
+    under = _travel(pair.a, pair.t, pair.s, pair.state_t, p)
+    value, start, end = under
+    scope = np.full(len(pair.names), IN)
+    if pair.role in COMMANDS:
+        parts = np.array(pair.part)
+        scope[(value > 0) & (parts == "hand")] = OUT
+        scope[(value > 0) & (parts == "")] = UNKNOWN
+        value, start, end = _larger(under, _travel(pair.s, pair.state_t, pair.a, pair.t, p), scope)
+    constant = _constant(pair.a, p.equal) & _constant(pair.s, p.equal)
+    scope[constant] = OUT
+    if constant.any():
+        yield Fact(f"locked {pair.stream}", [n for n, c in zip(pair.names, constant, strict=True) if c])
+    if constant.all():
+        yield Abstain("still", "every channel is constant", pair.stream)
+        return
+    whole = end <= start
+    start[whole], end[whole] = t0, t1
+    for unit in sorted(set(pair.state_unit)):
+        use = np.flatnonzero(np.array(pair.state_unit) == unit)
+        yield _evidence(pair, use, (value[use], start[use], end[use]), scope[use], p)
+
+
+def _evidence(
+    pair: Pair, use: NDArray[np.intp], found: Travel, scope: NDArray[np.int8], p: Params
+) -> Evidence:
+    value, start, end = found
+    unit = pair.state_unit[int(use[0])]
+    key = "limit" if unit in ("rad", "m") else "limit_share"
+    reason = "scope-unknown" if (scope == UNKNOWN).any() else "undecided"
+    if unit == "unknown":
+        value, reason = np.where(value > 0, np.nan, value), "unresolved-unit"
+    return Evidence(
+        value, start, end, unit, getattr(p, key), scope=scope, stream=pair.stream, against=pair.state,
+        which=np.arange(len(use)), channels=tuple(pair.names[i] for i in use), limit_key=key,
+        reason=reason, apart=True, note="constant in one stream while it moves in the other",
+    )  # fmt: skip
+
+
+Travel = tuple[Float, NDArray[np.int64], NDArray[np.int64]]
+
+
+def _travel(a: Float, t: NDArray[np.int64], s: Float, state_t: NDArray[np.int64], p: Params) -> Travel:
+    """Range of ``s`` while ``a`` is constant, the largest over stretches; its start and end (ns); (c,) each."""
+    value = np.where(np.isnan(a).any(axis=0) | np.isnan(s).any(axis=0), np.nan, 0.0)
+    start, end = np.zeros(len(value), np.int64), np.zeros(len(value), np.int64)
+    step = period(t)
+    if not step or not len(state_t):
+        return value, start, end
+    # A hold of a second spans at least one whole block of half a second: look closer only there.
+    block = max(1, int(p.hold * 1e9 / step) // 2)
+    marks = a[::block]
+    for column in np.flatnonzero((np.abs(np.diff(marks, axis=0)) <= p.equal).any(axis=0) & (value == 0)):
+        first, last = runs(np.abs(np.diff(a[:, column])) <= p.equal)
+        for i, j in zip(t[first].tolist(), t[last].tolist(), strict=True):
+            if j - i < p.hold * 1e9:
+                continue
+            lo, hi = np.searchsorted(state_t, (i + int(p.settle * 1e9), j), side="left")
+            travel = float(np.ptp(s[lo : hi + 1, column])) if hi > lo else 0.0
+            if travel > max(value[column], p.equal):
+                value[column], start[column], end[column] = travel, i, j
+    return value, start, end
+
+
+def _larger(under: Travel, over: Travel, scope: NDArray[np.int8]) -> Travel:
+    """Of both directions the larger one per channel; one out of scope or unknown gives way to one that is in."""
+    take = (over[0] > under[0]) | ((over[0] > 0) & (scope != IN))
+    scope[take] = IN
+    value, start, end = (np.where(take, o, u) for o, u in zip(over, under, strict=True))
+    return value, start, end
+
+
+def _constant(x: Float, equal: float) -> NDArray[np.bool_]:
+    return np.ptp(x, axis=0) <= equal if len(x) else np.ones(x.shape[1], bool)

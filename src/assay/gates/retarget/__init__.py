@@ -1,0 +1,1 @@
+"""How well motion fits the robot's body."""

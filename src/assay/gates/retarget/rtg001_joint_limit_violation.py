@@ -1,0 +1,189 @@
+"""A joint is beyond its mechanical limit.
+
+What: in how many frames any joint of the body stands outside its hard position limit, and by how much.
+
+Why: no robot can take such a pose. A policy learns targets that a controller clips in its own way, and what
+is then executed is not what was shown.
+
+Method: per frame the largest excess over all joints with a known limit, beyond 1e-4 rad (7e-9 rad of
+rounding already fails 29 of 29 H1 clips without a tolerance); the quota is inclusive. Drives that report a
+share of their range are held to 0 and 1 with 1 % of the range to spare, as evidence of their own. Where
+sources give different limits and the sheet chooses none, a frame between the narrowest and the widest is
+unknown. It looks at data as delivered, hence before any clipping of ours.
+
+Source: limits of the body's card (maker's URDF, with revision); rule and quota as in holosoma's evaluation
+and PHUMA, which clip after measuring; 3 of 43 public G1 clips exceed the quota.
+
+Blind spots: data clipped to the limits passes (RTG008 looks for that); a wrong joint order or unit makes
+nonsense of every limit (RTG012); soft limits of a controller are not judged.
+
+Dose: overshoot beyond the limit (rad), and the share of frames that have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.embodiment import Embodiment
+from assay.features.joints import Joints
+from assay.gate import IN, UNKNOWN, Abstain, Case, Evidence, Outcome, gate, param
+from assay.model import Episode, Role
+from assay.signals.intervals import ends
+from assay.synth.episodes import HAND_NAMES, edit, teleop
+
+STATES = (Role.JOINT_POSITION, Role.HAND_JOINTS, Role.GRIPPER)
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """Limits of RTG001."""
+
+    limit: float = param(1e-4, "rad", "float32 rounding is 2e-7 rad; 1e-4 is 0.006 degrees", judged=True)
+    limit_share: float = param(
+        0.01,
+        "1",
+        "normalised drives have no published tolerance; 1 % is beyond their resolution",
+        judged=True,
+    )
+    quota: float = param(0.005, "1", "published acceptance rule: at most 0.5 % of frames", judged=True)
+
+
+ELBOW_UPPER = 2.0944  # g1_29dof_rev_1_0.urdf
+PINKY = HAND_NAMES[0]
+
+
+def elbow(excess: float, frames: int) -> Episode:
+    """A clean episode of 600 frames whose left elbow stands ``excess`` rad over its limit for some frames."""
+
+    def over(x: NDArray[np.float64], names: tuple[str, ...]) -> NDArray[np.float64]:
+        x[300 : 300 + frames, names.index("left_elbow")] = ELBOW_UPPER + excess
+        return x
+
+    return edit(teleop(20.0), "observation.state", over)
+
+
+def pinky(value: float) -> Episode:
+    """A clean episode whose left little finger reports ``value`` of its range in frames 90 to 120."""
+
+    def set_(x: NDArray[np.float64], names: tuple[str, ...]) -> NDArray[np.float64]:
+        x[90:120, names.index(PINKY)] = value
+        return x
+
+    return edit(teleop(), "observation.state", set_)
+
+
+def between(limit_set: str) -> Episode:
+    """The elbow 5 mrad above the first of two sets and inside the second."""
+    ep = elbow(0.005, 6)
+    assert ep.embodiment is not None
+    first = ep.embodiment.limits[0]
+    wide = replace(first, source="a wider source", upper=first.upper + 0.01)
+    return replace(ep, embodiment=replace(ep.embodiment, limits=(first, wide)), limit_set=limit_set)
+
+
+def without_units() -> Episode:
+    """A clean episode whose units nobody declared."""
+    state = teleop().streams[0]
+    return teleop().with_stream(
+        replace(state, channels=tuple(replace(c, unit="unknown") for c in state.channels))
+    )
+
+
+def unlimited() -> Episode:
+    """A clean episode on a body whose limits are unknown."""
+    ep = teleop()
+    assert ep.embodiment is not None
+    first = ep.embodiment.limits[0]
+    infinite = np.full_like(first.lower, np.inf)
+    return replace(
+        ep, embodiment=replace(ep.embodiment, limits=(replace(first, lower=-infinite, upper=infinite),))
+    )
+
+
+def holed() -> Episode:
+    """Ten frames of the left elbow are missing (NaN)."""
+    return elbow(np.nan, 10)
+
+
+CASES = (
+    Case("clean", teleop, "pass"),
+    Case("elbow 1.2e-4 rad over in 4 of 600 frames", lambda: elbow(1.2e-4, 4), "fail",
+         at=(10.0, 10.14), channel="left_elbow"),
+    Case("elbow 1.2e-4 rad over in 3 of 600 frames: the quota is inclusive", lambda: elbow(1.2e-4, 3), "pass"),
+    Case("elbow 0.8e-4 rad over in 60 frames: within rounding", lambda: elbow(0.8e-4, 60), "pass"),
+    Case("finger at 1.2 of its range", lambda: pinky(1.2), "fail", at=(3.0, 4.0), channel=PINKY),
+    Case("finger at 1.005 of its range", lambda: pinky(1.005), "pass"),
+    Case("no body", lambda: replace(teleop(), embodiment=None), "abstain", reason="unknown-body"),
+    Case("no units", without_units, "abstain", reason="unresolved-unit"),
+    Case("no state", lambda: teleop().without_stream("observation.state"), "abstain", reason="absent-stream"),
+    Case("limits unknown", unlimited, "abstain", reason="no-reference"),
+    Case("holes where the elbow might be over", holed, "abstain", reason="undecided"),
+    Case("between two sources' limits", lambda: between(""), "abstain", reason="limits-conflict"),
+    Case("the sheet chose the wide source", lambda: between("a wider"), "pass"),
+    Case("the sheet chose the narrow source", lambda: between("unitree_ros"), "fail", channel="left_elbow"),
+)  # fmt: skip
+
+
+@gate(code="RTG001", name="joint-limit-violation", reads=STATES)
+def measure(ep: Episode, p: Params, joint_groups: Sequence[Joints]) -> Iterator[Outcome]:
+    """Excess beyond the hard limit per frame, for angles and for shares of a range."""
+    yield from (Abstain("absent-stream", "declared, not there", d.name) for d in ep.missing(*STATES))
+    if not ep.by_role(*STATES):
+        yield Abstain("absent-stream", "no joint positions")
+    elif ep.embodiment is None:
+        yield Abstain("unknown-body", "no limits without a body")
+    else:
+        for joints in joint_groups:
+            yield from _group(ep.embodiment, joints, p, chosen=bool(ep.limit_set))
+
+
+def _group(body: Embodiment, joints: Joints, p: Params, *, chosen: bool) -> Iterator[Outcome]:
+    for reason, names in (("unresolved-names", joints.unresolved), ("unresolved-unit", joints.unknown_units)):
+        if names:
+            yield Abstain(reason, ", ".join(names[:5]), joints.stream, names[0])
+    known = np.isfinite(joints.lower) | np.isfinite(joints.upper)
+    if not known.all():
+        names = tuple(n for n, k in zip(joints.names, known, strict=True) if not k)
+        yield Abstain("no-reference", f"limit unknown: {', '.join(names[:5])}", joints.stream, names[0])
+    for unit, limit, key in (
+        ("rad", p.limit, "limit"),
+        ("m", p.limit, "limit"),
+        ("1", p.limit_share, "limit_share"),
+    ):
+        use = np.flatnonzero(known & (joints.unit == unit))
+        if len(use):
+            yield _evidence(body, joints, use, Evidence(
+                np.empty(0), joints.t[:0], joints.t[:0], unit, limit, stream=joints.stream,
+                against=body.name, quota=p.quota, limit_key=key, reason="undecided",
+            ), chosen=chosen)  # fmt: skip
+
+
+def _evidence(
+    body: Embodiment, joints: Joints, use: NDArray[np.intp], blank: Evidence, *, chosen: bool
+) -> Evidence:
+    x = joints.x[:, use]
+    index = joints.joint[use]
+    excess = np.maximum(joints.lower[use] - x, x - joints.upper[use])
+    scope = None
+    # Controllers' soft limits are narrower on purpose and no second opinion about the mechanics.
+    sets = [s for s in body.limits if s.grade != "soft"]
+    lower, upper = (np.array([getattr(s, side)[index] for s in sets]) for side in ("lower", "upper"))
+    if not chosen and len(sets) > 1 and (np.ptp(lower, axis=0).any() or np.ptp(upper, axis=0).any()):
+        narrow = np.maximum(lower.max(axis=0) - x, x - upper.min(axis=0))
+        wide = np.maximum(lower.min(axis=0) - x, x - upper.max(axis=0))
+        open_ = ((narrow > blank.limit) & (wide <= blank.limit)).any(axis=1) & ~(wide > blank.limit).any(
+            axis=1
+        )
+        scope = np.where(open_, UNKNOWN, IN)
+        excess = np.where(open_[:, None], narrow, wide)
+    which = excess.argmax(axis=1)
+    return replace(
+        blank, value=np.take_along_axis(excess, which[:, None], axis=1)[:, 0],
+        t0=joints.t, t1=ends(joints.t, joints.rate), scope=scope, which=which,
+        channels=tuple(joints.names[i] for i in use),
+        reason="limits-conflict" if scope is not None and (scope == UNKNOWN).any() else blank.reason,
+    )  # fmt: skip
