@@ -154,11 +154,8 @@ def _dry_run(corpora: Sequence[Path], settings: dict[str, Any], as_json: bool) -
         _print(plan)
         return 0
     for corpus in plan["corpora"]:
-        _lines(
-            [
-                f"{corpus['name']}: {corpus['format']}, {corpus['episodes']} episodes, body {corpus['embodiment']}"
-            ]
-        )
+        about = f"{corpus['format']}, {corpus['episodes']} episodes, body {corpus['embodiment']}"
+        _lines([f"{corpus['name']}: {about}"])
     _lines([f"{len(plan['gates'])} gates: {', '.join(plan['gates'])}", f"measure_id {plan['measure_id']}"])
     return 0
 
@@ -421,8 +418,8 @@ class _Bar:
             from rich.console import Console
             from rich.progress import BarColumn, Progress, TextColumn
 
-            self._live = Progress(TextColumn("{task.description}"), BarColumn(),
-                                  TextColumn("{task.fields[said]}"), console=Console(stderr=True), transient=True)  # fmt: skip
+            shown = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[said]}")
+            self._live = Progress(*shown, console=Console(stderr=True), transient=True)
             self._live.start()
         return self
 
