@@ -1,0 +1,1 @@
+"""Whether every link of the attempt is there."""

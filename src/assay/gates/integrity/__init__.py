@@ -1,0 +1,1 @@
+"""Whether the files hold what they say."""

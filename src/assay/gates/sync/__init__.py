@@ -1,0 +1,1 @@
+"""Whether streams share one time."""
