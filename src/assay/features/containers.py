@@ -1,0 +1,29 @@
+"""Feature: the index of every camera's video file. Cheap: packets are listed, no picture is decoded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from assay.errors import UnreadableError
+from assay.feature import feature
+from assay.media import Container, index
+from assay.model import Episode, Role
+
+__all__ = ["containers"]
+
+
+@feature(reads=[Role.CAMERA])
+def containers(ep: Episode) -> dict[str, Container | UnreadableError]:
+    """Camera → its file's `Container` (all pictures of the file, presentation order), or why there is none.
+
+    Source: FFmpeg's demuxers through `assay.media.index`. A camera whose file cannot be indexed stays in
+    the dictionary, with its error; cameras without a `Clip` (pictures stored otherwise) are left out.
+    """
+    return {s.name: _index(s.clip.root, s.clip.path) for s in ep.by_role(Role.CAMERA) if s.clip is not None}
+
+
+def _index(root: Path, path: str) -> Container | UnreadableError:
+    try:
+        return index(root, path)
+    except UnreadableError as error:
+        return error

@@ -1,0 +1,42 @@
+"""Feature: what one decoding pass keeps of every camera: thumbnails, digests, brightness, losses."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from assay.errors import UnreadableError
+from assay.feature import feature
+from assay.media import Container, luma
+from assay.model import Clip, Episode, Role
+from assay.signals.pictures import GREY, Digests, Pictures, Thumbnails
+
+__all__ = ["pictures"]
+
+
+@feature(reads=[Role.CAMERA], pixels=True)
+def pictures(ep: Episode, containers: dict[str, Container | UnreadableError]) -> dict[str, Pictures]:
+    """Camera → its `Pictures`; cameras whose container cannot be indexed are left out.
+
+    Thumbnails are box means of the luma plane, about 80 x 60, in 1/256 grey (9.6 kB a picture); digests are
+    CRC-32 of the whole plane. Times are nanoseconds since the clip's first picture, by the container.
+    Source: FFmpeg's decoders through `assay.media.luma`; None instead of a dictionary where decoding is off.
+    """
+    clips = {s.name: s.clip for s in ep.by_role(Role.CAMERA) if s.clip is not None}
+    return {name: _pass(clips[name]) for name, c in containers.items() if isinstance(c, Container)}
+
+
+def _pass(clip: Clip) -> Pictures:
+    thumbs, digests = Thumbnails(), Digests()
+    done = luma(clip, (thumbs, digests))
+    small = thumbs.value()
+    mean = small.mean((1, 2), dtype=np.float64) / GREY if len(small) else np.zeros(0)
+    return Pictures(
+        done.t,
+        done.key,
+        mean.astype(np.float32),
+        digests.value(),
+        small,
+        done.asked,
+        done.missing,
+        done.error,
+    )

@@ -1,0 +1,87 @@
+"""Frozen stretches of pictures or rows. Measured on real coding noise; see gate SYN008."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.signals.cadence import STALE, Fresh
+from assay.signals.pictures import GREY, Thumbs
+
+__all__ = ["local_change", "quiet_change", "runs", "still_runs"]
+
+Bools = NDArray[np.bool_]
+
+_TOP: Final = 0.02  # share of a thumbnail that a small moving hand covers
+_BLOCK: Final = 256  # pictures held as float32 at a time
+
+
+def runs(mask: Bools) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """First and one-past-last index of each run of True; (k,), (k,)."""
+    edges = np.diff(np.concatenate(([0], mask.astype(np.int8), [0])))
+    return np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
+
+
+def local_change(a: Thumbs, b: Thumbs) -> NDArray[np.float64]:
+    """(k,) grey: mean of the largest 2 % of |b - a| (k, h, w), averaged over 2 x 2 cells.
+
+    The mean over the whole picture is too blunt: a hand that moves alone covers 2 % of it.
+    """
+    out = np.empty(len(b))
+    for start in range(0, len(b), _BLOCK):
+        end = start + _BLOCK
+        first = a[start:end] if len(a) == len(b) else a
+        d = b[start:end].astype(np.float32) - first.astype(np.float32)
+        d = np.abs(d[:, :-1, :-1] + d[:, 1:, :-1] + d[:, :-1, 1:] + d[:, 1:, 1:]).reshape(len(d), -1)
+        top = max(1, int(_TOP * d.shape[1]))
+        out[start:end] = np.partition(d, -top, axis=1)[:, -top:].mean(1) / (4 * GREY)
+    return out
+
+
+def quiet_change(thumbs: Thumbs, fresh: Fresh) -> float:
+    """Local change (grey) up to which two pictures are the same: from repeats that were coded again.
+
+    1.25 times the 90th percentile of their local change, within 0.5 to 4 grey; 0.5 where there are none.
+    """
+    again = np.flatnonzero((fresh.share < STALE / 2) & (fresh.energy > 0))
+    if len(again) < 10 or np.mean(fresh.stale) <= 0.15:
+        return 0.5
+    change = local_change(thumbs[again], thumbs[again + 1])
+    return float(np.clip(1.25 * np.quantile(change, 0.9), 0.5, 4.0))
+
+
+def still_runs(thumbs: Thumbs, same: float, at_least: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Stretches in which every picture equals the stretch's first one.
+
+    Args:
+        thumbs: (n, h, w).
+        same: local change (grey) up to which two pictures are equal.
+        at_least: shortest stretch, in transitions.
+
+    Returns:
+        First picture and last picture of each stretch, (k,), (k,); stretches do not overlap.
+    """
+    n = len(thumbs)
+    start = np.arange(max(n - at_least, 0))
+    for step in range(1, at_least + 1):
+        start = start[local_change(thumbs[start], thumbs[start + step]) <= same]
+    firsts, lasts, done = [], [], -1
+    while len(start := start[start >= done]):  # one turn for each frozen stretch
+        first = int(start[0])
+        done = _last_equal(thumbs, first, first + at_least, same)
+        firsts.append(first)
+        lasts.append(done)
+    return np.array(firsts, np.intp), np.array(lasts, np.intp)
+
+
+def _last_equal(thumbs: Thumbs, first: int, last: int, same: float) -> int:
+    block = 8
+    while last + 1 < len(thumbs):
+        change = local_change(thumbs[first : first + 1], thumbs[last + 1 : last + 1 + block])
+        beyond = np.flatnonzero(change > same)
+        if len(beyond):
+            return last + int(beyond[0])
+        last, block = last + len(change), min(2 * block, _BLOCK)
+    return last

@@ -1,0 +1,88 @@
+"""How fast joints move over any interval, from positions on their own clock."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.model import Role, Stream
+
+__all__ = ["Travel", "arm_travel", "joint_columns", "travel"]
+
+_ARM: Final = re.compile(r"shoulder|elbow|wrist|arm", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Travel:
+    """Joint motion summed up along time, so that any interval's speed is two look-ups.
+
+    Attributes:
+        t: (n,) int64 ns, increasing.
+        squared: (n,) integral of the mean squared joint speed, (unit/s)^2 s.
+        unknown: (n,) seconds before t in which a position was not finite.
+    """
+
+    t: NDArray[np.int64]
+    squared: NDArray[np.float64]
+    unknown: NDArray[np.float64]
+
+    def speed(self, t0: NDArray[np.int64], t1: NDArray[np.int64]) -> NDArray[np.float64]:
+        """(k,) root mean square joint speed between t0 and t1 (k,) ns.
+
+        NaN outside the recording and where positions are not finite.
+        """
+        if len(self.t) < 2:
+            return np.full(len(t0), np.nan)
+        long = np.maximum(t1 - t0, 1) * 1e-9
+        power = np.interp(t1, self.t, self.squared) - np.interp(t0, self.t, self.squared)
+        blind = np.interp(t1, self.t, self.unknown) - np.interp(t0, self.t, self.unknown)
+        inside = (t0 >= self.t[0]) & (t1 <= self.t[-1]) & (blind <= 0)
+        return np.where(inside, np.sqrt(np.maximum(power, 0.0) / long), np.nan)
+
+    def least_speed(
+        self, t0: NDArray[np.int64], t1: NDArray[np.int64], lags: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """(k,) the smallest speed over the intervals moved by each of ``lags`` (ns); NaN if none is known.
+
+        Pictures show motion late by an unknown few frames: what moved at every possible lag moved.
+        """
+        shifted = np.array([self.speed(t0 + lag, t1 + lag) for lag in lags])
+        known = np.isfinite(shifted)
+        least = np.where(known, shifted, np.inf).min(0, initial=np.inf)
+        return np.where(np.isfinite(least), least, np.nan)
+
+
+def travel(t: NDArray[np.int64], x: NDArray[Any]) -> Travel:
+    """Sum up the motion of joints ``x`` (n, j) at ``t`` (n,) ns; steps back in time count for nothing."""
+    order = np.concatenate(([True], np.diff(np.maximum.accumulate(t)) > 0)) if len(t) else np.zeros(0, bool)
+    t, x = t[order], np.asarray(x, np.float64)[order]
+    step = np.diff(t) * 1e-9
+    mean = np.mean(np.diff(x, axis=0) ** 2, axis=1) if x.shape[1] else np.zeros(len(step))
+    finite = np.isfinite(mean)
+    squared = np.concatenate(([0.0], np.cumsum(np.where(finite, mean, 0.0) / step)))
+    unknown = np.concatenate(([0.0], np.cumsum(np.where(finite, 0.0, step))))
+    return Travel(t, squared[: len(t)], unknown[: len(t)])
+
+
+def joint_columns(stream: Stream) -> NDArray[np.intp]:
+    """Columns of ``stream`` that are joint positions: hands and grippers hold still by design."""
+    roles = [c.role if c.role is not None else stream.role for c in stream.channels]
+    return np.array([i for i, role in enumerate(roles) if role is Role.JOINT_POSITION], np.intp)
+
+
+def arm_travel(stream: Stream) -> Travel | None:
+    """Motion of the arm joints (of all joints that ever move, where no name tells the arms); None without.
+
+    Joints whose unit is not rad are left out, as a speed needs one.
+    """
+    columns = [i for i in joint_columns(stream).tolist() if stream.channels[i].unit == "rad"]
+    arms = [i for i in columns if _ARM.search(stream.channels[i].name)]
+    if not columns or not len(stream):
+        return None
+    x = np.asarray(stream.x[:, arms or columns], np.float64)
+    live = ~(np.ptp(x, axis=0) == 0)  # a column with NaN stays in: it hides motion
+    return travel(stream.t, x[:, live] if live.any() else x)
