@@ -1,0 +1,119 @@
+"""What a column means, from its name, the feature it stands in, and GR00T's ``modality.json``.
+
+A unit is given only where something says it: a joint of a packaged body, or the name (``…_rad``).
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Final, Literal
+
+from assay.embodiment import Joint, cards, load
+from assay.model import Channel, Role
+
+__all__ = ["channel", "sided", "stream_role"]
+
+_PARTS: Final[dict[str, Role]] = {"hand": Role.HAND_JOINTS, "gripper": Role.GRIPPER}
+
+_UNITS: Final[dict[str, str]] = {
+    "rad": "rad", "radian": "rad", "radians": "rad", "deg": "deg", "degree": "deg", "degrees": "deg",
+    "m": "m", "mm": "mm", "cm": "cm", "nm": "N*m", "amp": "A", "amps": "A",
+}  # fmt: skip
+
+_JOINTED: Final = "shoulder elbow wrist hip knee ankle waist torso neck head arm leg joint motor"
+
+# The first rule with a word of the name decides: quantities before body parts, hands before arms.
+_WORDS: Final[tuple[tuple[Role, frozenset[str]], ...]] = tuple(
+    (role, frozenset(words.split()))
+    for role, words in (
+        (Role.JOINT_VELOCITY, "vel velocity velocities qvel dq speed"),
+        (Role.JOINT_TORQUE, "torque torques effort efforts tau"),
+        (Role.CURRENT, "current currents"),
+        (Role.TACTILE, "tactile touch taxel taxels pressure"),
+        (Role.FORCE_TORQUE, "force forces wrench ft"),
+        (Role.IMU, "imu gyro gyroscope accel accelerometer acceleration"),
+        (Role.OTHER, "eef ee tcp effector cartesian pose quat quaternion ori rpy euler base root"),
+        (Role.GRIPPER, "gripper grippers jaw claw"),
+        (Role.HAND_JOINTS, "hand finger fingers thumb index middle ring pinky little palm proximal distal"),
+        (Role.JOINT_POSITION, _JOINTED),
+    )
+)  # fmt: skip
+_NUMBERED: Final = re.compile(r"j(?:oint|nt)?\d+|motor\d+")
+
+_LIMBS: Final = ("arm", "leg", "hand", "gripper", "waist", "head", "neck", "torso")
+
+
+def words(text: str) -> list[str]:
+    """The lower-case words of a name; camel case is split."""
+    return re.findall(r"[a-z0-9]+", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", text).lower())
+
+
+@cache
+def _known(name: str) -> Joint | None:
+    """The joint of any packaged body that this name resolves to."""
+    for card in cards():
+        body = load(card)
+        at = int(body.resolve([name])[0])
+        if at >= 0:
+            return body.joints[at]
+    return None
+
+
+def _by_words(found: list[str]) -> Role | None:
+    for role, known in _WORDS:
+        if known.intersection(found):
+            return role
+    return Role.JOINT_POSITION if any(_NUMBERED.fullmatch(word) for word in found) else None
+
+
+@cache
+def channel(name: str, feature: str, part: str) -> Channel:
+    """A column's role and unit.
+
+    Args:
+        name: its native name.
+        feature: the feature it stands in, e.g. ``observation.state.left_arm``.
+        part: the limb that ``modality.json`` gives its index, or empty.
+    """
+    joint = _known(name)
+    quantity = _by_words([w for w in words(feature) if w not in ("state", "observation", "action")])
+    if quantity in (Role.JOINT_VELOCITY, Role.JOINT_TORQUE, Role.CURRENT, Role.TACTILE, Role.FORCE_TORQUE):
+        speed = quantity is Role.JOINT_VELOCITY and joint is not None and joint.unit == "rad"
+        return Channel(name, "rad/s" if speed else _said(name), quantity)
+    if joint is not None:
+        return Channel(name, joint.unit, _PARTS.get(joint.part, Role.JOINT_POSITION))
+    own = _by_words(words(name))
+    limb = _by_words(words(part)) or quantity
+    # A bare "motor_7" says less than the limb its index belongs to.
+    role = limb if own in (None, Role.JOINT_POSITION) and limb is not None else own
+    return Channel(name, _said(name), role)
+
+
+def _said(name: str) -> str:
+    return _UNITS.get(words(name)[-1], "unknown") if words(name) else "unknown"
+
+
+def stream_role(feature: str, channels: tuple[Channel, ...]) -> Role:
+    """The role of a numeric feature as a whole."""
+    if feature == "action" or feature.startswith(("action.", "actions.")):
+        return Role.REQUEST
+    if feature.startswith("next."):
+        return Role.REWARD if feature == "next.reward" else Role.EVENT
+    roles = {c.role for c in channels if c.role is not None}
+    if feature == "observation.state" or feature.startswith("observation.state."):
+        if len(roles) == 1:
+            return roles.pop()
+        return Role.JOINT_POSITION if not roles or Role.JOINT_POSITION in roles else Role.OTHER
+    quantity = _by_words(words(feature))
+    plain = {Role.JOINT_VELOCITY, Role.JOINT_TORQUE, Role.CURRENT, Role.TACTILE, Role.FORCE_TORQUE, Role.IMU}
+    return quantity if quantity in plain and feature.startswith("observation.") else Role.OTHER
+
+
+def sided(feature: str) -> tuple[Literal["left", "right", ""], str]:
+    """Side and limb that a split key names: ``observation.state.left_arm`` → left, arm."""
+    found = words(feature)
+    side: Literal["left", "right", ""] = ""
+    if ("left" in found) != ("right" in found):
+        side = "left" if "left" in found else "right"
+    return side, next((limb for limb in _LIMBS if limb in found), "")
