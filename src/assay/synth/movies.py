@@ -118,7 +118,7 @@ def join(to: Path, parts: Sequence[Part], fps: Fraction) -> None:
         for part in parts:
             with _opened(part.file) as (stream, packets, place):
                 if track is None:
-                    track = out.add_stream_from_template(stream)
+                    track = out.add_stream_from_template(stream, opaque=True)
                     track.time_base = 1 / fps
                 shown += _send(out, track, packets, place - part.first, part, (shown, delay, fps))
 
