@@ -168,9 +168,10 @@ def judge(
             measure, sure = count(outcome, gate, version, scope, subject)
             verdict = verdict_of(measure)
             if verdict.status == "fail":
-                runs = _findings(outcome, sure, gate, subject)
-                verdict = replace(verdict, findings=len(runs))
-                findings += sorted(runs, key=lambda f: -_excess(f.worst, f.limit))[:MOST_FINDINGS]
+                rows = _findings(outcome, sure, gate, subject)
+                rows.sort(key=lambda f: -_excess(f.worst, f.limit))
+                verdict = replace(verdict, findings=len(rows), channel=rows[0].channel)
+                findings += rows[:MOST_FINDINGS]
             verdicts.append(verdict)
             measures.append(measure)
         else:

@@ -57,7 +57,8 @@ class Tally:
                 self.abstentions[verdict["reason"]] += 1
             self.findings += verdict["findings"]
         if record["scope"] == "corpus":
-            self.corpus_failures += decide(record["verdicts"])[1]
+            decision, gates = decide(record["verdicts"])
+            self.corpus_failures += gates if decision == "rejected" else []
             return
         self.episodes += 1
         self.present += record["present"]
