@@ -1,0 +1,207 @@
+"""What each section of the page shows, as plain values for the template."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Final
+
+import numpy as np
+
+from assay.gate import REASONS, Gate
+from assay.report import ranking
+from assay.report.charts import Chart, chart
+from assay.report.rungs import distributions
+from assay.report.tables import STATUSES, Grid, RunTables, column
+from assay.report.wording import hours, number, percent, seconds, view_line, visible
+
+__all__ = [
+    "Share",
+    "card_rows",
+    "corpus_rows",
+    "coverage",
+    "gate_rows",
+    "near_rows",
+    "reason_rows",
+    "watch_rows",
+]
+
+_ORDER: Final = ("fail", "error", "abstain", "pass", "n/a")
+_EFFECTS: Final = {"require": 0, "reject": 1, "flag": 2, "report": 3}
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """One piece of a bar: x and width in per cent."""
+
+    name: str
+    n: int
+    x: float
+    width: float
+
+
+def coverage(run: RunTables, grid: Grid) -> dict[str, Any]:
+    """Declared, present, judged; accepted, rejected, unmeasured; hours of each."""
+    s = run.summary
+    spent = {
+        d: float(grid.seconds[grid.decision == d].sum() / 3600)
+        for d in ("accepted", "rejected", "unmeasured")
+    }
+    here = column(run.episodes, "present")[grid.order].astype(bool)
+    n = {name: int(s[name]) for name in ("accepted", "rejected", "unmeasured")}
+    absent = int(((grid.decision == "rejected") & ~here).sum())
+    parts = {"accepted": n["accepted"], "unmeasured": n["unmeasured"], "rejected": n["rejected"] - absent,
+             "absent": absent}  # fmt: skip
+    return {
+        "declared": s.get("declared"), "present": s.get("present"), "episodes": s["episodes"], **n,
+        "judged": int((here & (grid.decision != "unmeasured")).sum()), "absent": absent, "hours_of": spent,
+        "frames": s["frames"], "hours": s["hours"], "bar": shares(parts),
+        "percent": {k: percent(v / max(int(s["episodes"]), 1)) for k, v in n.items()},
+    }  # fmt: skip
+
+
+def shares(parts: Mapping[str, int]) -> list[Share]:
+    """Pieces of a bar that fills 100; what is there but tiny stays visible."""
+    total, at, found = max(sum(parts.values()), 1), 0.0, []
+    for name, n in parts.items():
+        width = 100.0 * n / total
+        if n:
+            found.append(Share(name, n, round(at, 3), round(max(width, 0.4), 3)))
+        at += width
+    return found
+
+
+def reason_rows(run: RunTables, grid: Grid) -> list[dict[str, Any]]:
+    """Why gates abstained: reason, verdicts, hours of the episodes concerned, gates, what would decide it."""
+    reason = column(run.verdicts, "reason")
+    abstained = column(run.verdicts, "status") == "abstain"
+    who, gate = grid.index_of(column(run.verdicts, "subject")), column(run.verdicts, "gate")
+    rows = []
+    for name, n in sorted(run.summary["abstentions"].items(), key=lambda item: -item[1]):
+        mine = abstained & (reason == name)
+        episodes = np.unique(who[mine & (who >= 0)])
+        rows.append({
+            "reason": name, "verdicts": n, "hours": hours(float(grid.seconds[episodes].sum() / 3600)),
+            "episodes": len(episodes), "gates": sorted(Counter(gate[mine].tolist()).items()),
+            "remedy": REASONS.get(name, ""),
+        })  # fmt: skip
+    return rows
+
+
+def gate_rows(run: RunTables, grid: Grid, docs: Mapping[str, Gate]) -> list[dict[str, Any]]:
+    """One row per gate: its counts, what it rejects, and whether it fails nearly everything."""
+    alone = grid.blocks.sum(axis=0) == 1
+    rows = []
+    for code, counted in run.summary["gates"].items():
+        counts = {name: int(counted.get(name, 0)) for name in _ORDER}
+        row = {"code": code, "title": docs[code].title if code in docs else "", "counts": counts,
+               "bar": shares(counts), "systematic": ranking.systematic(counts), "effect": "report",
+               "rejects": 0, "only": 0, "hours": 0.0}  # fmt: skip
+        if code in grid.codes:
+            at = grid.codes.index(code)
+            rejects = grid.blocks[at] & (grid.status[at] == STATUSES.index("fail"))
+            row |= {
+                "effect": grid.effect[code],
+                "rejects": int(rejects.sum()),
+                "only": int((rejects & alone).sum()),
+                "hours": float(grid.seconds[rejects].sum() / 3600),
+            }
+        rows.append(row)
+    return sorted(rows, key=_gravity)
+
+
+def card_rows(
+    run: RunTables, grid: Grid, docs: Mapping[str, Gate], gates: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """One card per gate: its charts, its text, its params."""
+    all_hours = float(grid.seconds.sum() / 3600)
+    charts: dict[str, list[dict[str, Any]]] = {}
+    for d in distributions(run.measures, grid):
+        drawn: Chart | None = None if d.zero else chart(d, all_hours)
+        lo, hi = d.limits
+        limit = number(lo) if lo == hi else f"{number(lo)} to {number(hi)}"
+        unit = "" if d.unit == "1" else d.unit
+        charts.setdefault(d.gate, []).append({
+            "key": d.limit_key, "limit": f"{limit} {unit}".strip(), "sense": d.sense, "chart": drawn,
+            "worst": f"{number(d.worst)} {unit}".strip(), "samples": int(d.samples.sum()),
+            "unplaced": d.unplaced,
+        })  # fmt: skip
+    return [
+        {**row, "charts": charts.get(row["code"], []), "doc": _doc(docs.get(row["code"]))} for row in gates
+    ]
+
+
+def corpus_rows(run: RunTables, grid: Grid) -> list[dict[str, Any]]:
+    """Verdicts about anything but one episode, gravest first."""
+    who = grid.index_of(column(run.verdicts, "subject"))
+    other = np.flatnonzero((who < 0) | (column(run.verdicts, "scope") == "corpus"))
+    rows: list[dict[str, Any]] = run.verdicts.take(other).to_pylist()
+    for row in rows:
+        row["detail"] = visible(row["detail"] or "")
+        row["place"] = visible(" ".join(filter(None, (row["stream"], row["channel"]))))
+        row["subject"] = visible(row["subject"])
+        row["says"] = (
+            f"{number(row['worst'])} against {number(row['limit'])}" if np.isfinite(row["worst"]) else ""
+        )
+    return sorted(rows, key=lambda row: (-STATUSES.index(row["status"]), row["gate"], row["subject"]))
+
+
+def watch_rows(run: RunTables, grid: Grid, gates: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Episodes to watch, with moments, channels and the command that shows each."""
+    dull = frozenset(row["code"] for row in gates if row["systematic"])
+    rows = []
+    for watch in ranking.watch_list(run.findings, grid, dull):
+        subject = grid.subjects[watch.episode]
+        moments = [_moment(run, subject, row) for row in run.findings.take(list(watch.findings)).to_pylist()]
+        rows.append({
+            "subject": visible(subject), "id": subject, "decision": str(grid.decision[watch.episode]),
+            "gates": watch.gates, "moments": moments, "more": watch.total - len(moments),
+        })  # fmt: skip
+    return rows
+
+
+def near_rows(run: RunTables, grid: Grid) -> list[dict[str, Any]]:
+    """Passes closest to their limit or quota."""
+    rows = []
+    for miss in ranking.near_misses(run.verdicts, grid):
+        verdict = run.verdicts.slice(int(grid.row[miss.gate, miss.episode]), 1).to_pylist()[0]
+        unit = "" if verdict["unit"] == "1" else f" {verdict['unit']}"
+        if miss.of_quota:
+            says = f"{percent(verdict['hi'])} of samples, {percent(verdict['quota'])} allowed"
+        else:
+            says = f"{number(verdict['worst'])}{unit}, limit {number(verdict['limit'])}{unit}"
+        rows.append({
+            "id": verdict["subject"], "subject": visible(verdict["subject"]), "gate": grid.codes[miss.gate],
+            "used": miss.used, "percent": percent(miss.used), "says": says,
+            "place": visible(" ".join(filter(None, (verdict["stream"], verdict["channel"])))),
+        })  # fmt: skip
+    return rows
+
+
+def _moment(run: RunTables, subject: str, row: Mapping[str, Any]) -> dict[str, Any]:
+    unit = "" if row["unit"] == "1" else f" {row['unit']}"
+    return {
+        "gate": row["gate"], "place": visible(row["channel"] or row["stream"]),
+        "stream": visible(row["stream"]),
+        "from": seconds(row["t0"]), "to": seconds(row["t1"]), "note": visible(row["note"] or ""),
+        "says": f"{number(row['worst'])}{unit}", "limit": f"{number(row['limit'])}{unit}",
+        "line": view_line(str(run.path), subject, row["t0"]),
+    }  # fmt: skip
+
+
+def _doc(gate: Gate | None) -> dict[str, Any] | None:
+    if gate is None:
+        return None
+    params = [
+        {"name": f.name, "default": number(f.default), "unit": f.metadata["unit"],
+         "reason": f.metadata["reason"]}
+        for f in fields(gate.params)
+    ]  # fmt: skip
+    return {"version": gate.version, "sections": dict(gate.doc), "params": params}
+
+
+def _gravity(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    counts = row["counts"]
+    effect = _EFFECTS[row["effect"]] if counts["fail"] else len(_EFFECTS)
+    return -row["rejects"], effect, -counts["fail"], -counts["error"], -counts["abstain"], row["code"]
