@@ -51,7 +51,7 @@ class Params:
 
 
 def stored(shift: float = 0.0, count: int = 0, *, corpus: bool = False) -> Episode:
-    """An episode with statistics, whose left elbow was moved by ``shift`` rad afterwards (rows 100 to 200)."""
+    """An episode with statistics, whose left elbow was moved by ``shift`` rad later (rows 100 to 200)."""
     ep = teleop()
     stats = {} if corpus else {s.name: describe(np.asarray(s.x), count) for s in ep.streams[:2]}
 

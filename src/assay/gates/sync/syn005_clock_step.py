@@ -1,0 +1,141 @@
+"""A clock jumps back, stands still, or was never set.
+
+What: by how many seconds a stamp lies before the one it follows; how many stamps are repeated; how far
+stamps lie outside the years in which robots recorded.
+
+Why: rows sorted or joined by time change places, durations become absurd, and a split at the step cuts an
+attempt in two.
+
+Method: differences of neighbouring stamps in stored order. Stamps count as calendar time where their median
+lies after 2001; then every one must lie between 2015 and 2100, and so must those of the episode's other
+real clocks. A jump forwards is SYN004's. Streams with the same stamps are judged once. Stamps made by
+index/fps say nothing, unless they do step.
+
+Source: FAULTS D02, D04.
+
+Blind spots: a clock that is wrong by a constant; a slow slew (SYN002); a recorder that sorted its messages
+hides the step from stamps in log order.
+
+Dose: size of the backward step (s).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.features.clocks import Ticks
+from assay.gate import Abstain, Case, Evidence, Outcome, gate, param
+from assay.model import Clock, Episode, Role
+from assay.synth.episodes import retime, teleop
+
+TIMED = tuple(role for role in Role if role not in (Role.EVENT, Role.INSTRUCTION))
+CALENDAR = 1_000_000_000 * 10**9  # September 2001; a robot's uptime does not reach it
+FIRST, LAST = 1_420_070_400 * 10**9, 4_102_444_800 * 10**9  # 2015-01-01 and 2100-01-01
+NOW = 1_750_000_000 * 10**9
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """Limits of SYN005."""
+
+    limit: float = param(0.0, "s", "time does not run backwards, not even a little", judged=True)
+    quota: float = param(0.0, "1", "one step back is one too many", judged=True)
+    quota_repeated: float = param(0.005, "1", "rounding may join a few stamps of a fast stream", judged=True)
+
+
+def shifted(first: int, last: int, seconds: float, clock: Clock = Clock.SENSOR, start: int = NOW) -> Episode:
+    """A clean episode of 10 s from ``start`` (ns), in which rows first to last are moved by some seconds."""
+    ep = teleop(clock=clock)
+
+    def move(t: NDArray[np.int64]) -> NDArray[np.int64]:
+        t += start
+        t[first:last] += round(seconds * 1e9)
+        return t
+
+    for stream in ep.streams:
+        ep = retime(ep, stream.name, move)
+    return ep
+
+
+def repeated(rows: int) -> Episode:
+    """A clean episode of 300 rows in which some stamps are those of the row before."""
+
+    def repeat(t: NDArray[np.int64]) -> NDArray[np.int64]:
+        at = 30 + 10 * np.arange(rows)
+        t[at] = t[at - 1]
+        return t
+
+    ep = teleop(clock=Clock.SENSOR)
+    for stream in ep.streams:
+        ep = retime(ep, stream.name, repeat)
+    return ep
+
+
+def one_unset() -> Episode:
+    """The state's clock was never set while the others' were."""
+    ep = shifted(0, 0, 0.0)
+    return retime(ep, "observation.state", lambda t: t - NOW + 181_043 * 10**9)
+
+
+CASES = (
+    Case("clean", lambda: shifted(0, 0, 0.0), "pass"),
+    Case("37.2 s back from row 150 on", lambda: shifted(150, 300, -37.2), "fail",
+         at=(NOW / 1e9 - 32.3, NOW / 1e9 + 5.0)),
+    Case("half a frame back", lambda: shifted(150, 300, -0.05), "fail",
+         at=(NOW / 1e9 + 4.9, NOW / 1e9 + 5.0)),
+    Case("a step forward is not this gate's", lambda: shifted(150, 300, 37.2), "pass"),
+    Case("the first 20 stamps are of 1970", lambda: shifted(0, 20, 181_043 - NOW / 1e9), "fail"),
+    Case("one stamp is 0", lambda: shifted(100, 101, -NOW / 1e9 - 100 / 30), "fail"),
+    Case("one clock was never set", one_unset, "fail"),
+    Case("1 of 300 stamps repeated", lambda: repeated(1), "pass"),
+    Case("3 of 300 stamps repeated", lambda: repeated(3), "fail", at=(0.9, 1.8)),
+    Case("a nominal clock", teleop, "abstain", reason="nominal-clock"),
+    Case("a nominal clock that steps back", lambda: shifted(150, 300, -1.0, Clock.NOMINAL, 0), "fail",
+         at=(3.9, 5.0)),
+    Case("no state", lambda: shifted(0, 0, 0.0).without_stream("observation.state"), "abstain",
+         reason="absent-stream"),
+)  # fmt: skip
+
+
+@gate(code="SYN005", name="clock-step", reads=TIMED)
+def measure(ep: Episode, p: Params, ticks: Sequence[Ticks]) -> Iterator[Outcome]:
+    """Steps back, repeated stamps and impossible dates of each clock."""
+    yield from (Abstain("absent-stream", "declared, not there", d.name) for d in ep.missing(*TIMED))
+    dated = any(_dated(clock) for clock in ticks if clock.clock is not Clock.NOMINAL)
+    for clock in ticks:
+        if len(clock.t) < 2:
+            yield Abstain("too-short", "fewer than two stamps", clock.stream)
+        elif clock.clock is Clock.NOMINAL and (clock.step > 0).all():
+            yield Abstain("nominal-clock", clock.note, clock.stream)
+        else:
+            yield from _steps(clock, p)
+            if dated and clock.clock is not Clock.NOMINAL:
+                yield _dates(clock)
+
+
+def _dated(clock: Ticks) -> bool:
+    return len(clock.t) > 0 and float(np.median(clock.t)) > CALENDAR
+
+
+def _steps(clock: Ticks, p: Params) -> Iterator[Outcome]:
+    t0, t1 = np.minimum(clock.t[:-1], clock.t[1:]), np.maximum(clock.t[:-1], clock.t[1:])
+    yield Evidence(
+        np.maximum(-clock.step, 0) * 1e-9, t0, t1, "s", p.limit, stream=clock.stream, channel="backwards",
+        quota=p.quota, note=clock.note,
+    )  # fmt: skip
+    yield Evidence(
+        (clock.step == 0).astype(np.float64), t0, t1, "1", 0.0, stream=clock.stream, channel="repeated",
+        quota=p.quota_repeated, limit_key="repeats", quota_key="quota_repeated", note=clock.note,
+    )  # fmt: skip
+
+
+def _dates(clock: Ticks) -> Evidence:
+    outside = np.maximum(np.maximum(FIRST - clock.t, clock.t - LAST), 0) * 1e-9
+    return Evidence(
+        outside, clock.t, clock.t, "s", 0.0, stream=clock.stream, channel="date", limit_key="dates",
+        note="stamps outside 2015 to 2100 beside calendar time",
+    )  # fmt: skip
