@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 
 from assay.errors import UnreadableError
@@ -22,7 +24,11 @@ def pictures(ep: Episode, containers: dict[str, Container | UnreadableError]) ->
     Source: FFmpeg's decoders through `assay.media.luma`; None instead of a dictionary where decoding is off.
     """
     clips = {s.name: s.clip for s in ep.by_role(Role.CAMERA) if s.clip is not None}
-    return {name: _pass(clips[name]) for name, c in containers.items() if isinstance(c, Container)}
+    seen: dict[str, Pictures] = {}
+    for name in (name for name, found in containers.items() if isinstance(found, Container)):
+        with suppress(UnreadableError):  # a file that vanished or broke since it was indexed
+            seen[name] = _pass(clips[name])
+    return seen
 
 
 def _pass(clip: Clip) -> Pictures:

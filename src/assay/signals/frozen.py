@@ -34,9 +34,12 @@ def local_change(a: Thumbs, b: Thumbs) -> NDArray[np.float64]:
         end = start + _BLOCK
         first = a[start:end] if len(a) == len(b) else a
         d = b[start:end].astype(np.float32) - first.astype(np.float32)
-        d = np.abs(d[:, :-1, :-1] + d[:, 1:, :-1] + d[:, :-1, 1:] + d[:, 1:, 1:]).reshape(len(d), -1)
+        for axis in (1, 2):  # 2 x 2 means, where there are two rows and columns
+            if d.shape[axis] > 1:
+                d = (np.delete(d, 0, axis) + np.delete(d, -1, axis)) / 2
+        d = np.abs(d).reshape(len(d), -1)
         top = max(1, int(_TOP * d.shape[1]))
-        out[start:end] = np.partition(d, -top, axis=1)[:, -top:].mean(1) / (4 * GREY)
+        out[start:end] = np.partition(d, -top, axis=1)[:, -top:].mean(1) / GREY
     return out
 
 

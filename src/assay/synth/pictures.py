@@ -35,7 +35,8 @@ def film(
             repeats.
         noise: grey levels of coding noise per thumbnail cell and picture; 0 makes repeats identical.
         scene: (n,) number of the table that each picture shows; a change is a hard cut.
-        missing: pictures that cannot be decoded; error: what the decoder says of them.
+        missing: pictures that cannot be decoded.
+        error: what the decoder says of them.
     """
     order = np.arange(n) if order is None else order
     thumbs = render(order / rate, np.zeros(n, np.intp) if scene is None else scene)
@@ -51,7 +52,7 @@ def film(
 
 
 def render(seconds: NDArray[np.float64], scene: NDArray[np.intp]) -> NDArray[np.float64]:
-    """(n, 60, 80) grey: the table number ``scene`` (n,), with two hands where they are at ``seconds`` (n,)."""
+    """(n, 60, 80) grey: table number ``scene`` (n,), with two hands where they are at ``seconds`` (n,)."""
     y, x = np.mgrid[:_HEIGHT, :_WIDTH]
     tables = np.array([_table(int(i), y, x) for i in range(int(scene.max(initial=0)) + 1)])
     picture = tables[scene]
@@ -63,7 +64,8 @@ def render(seconds: NDArray[np.float64], scene: NDArray[np.intp]) -> NDArray[np.
 
 
 def _table(number: int, y: NDArray[np.int64], x: NDArray[np.int64]) -> NDArray[np.float64]:
-    return 110 + 40 * np.sin((0.11 + 0.05 * number) * x + number) * np.cos(0.13 * y - 2 * number)
+    wave = np.sin((0.11 + 0.05 * number) * x + number) * np.cos(0.13 * y - 2 * number)
+    return np.asarray(110 + 40 * wave, np.float64)
 
 
 def container(
@@ -72,7 +74,8 @@ def container(
     """The index of a file with ``n`` pictures at ``rate`` Hz.
 
     Args:
-        n: pictures that are shown; rate: Hz.
+        n: pictures that are shown.
+        rate: Hz.
         header: pictures that the header promises, if others than are there.
         hidden: pictures that an edit list hides.
     """

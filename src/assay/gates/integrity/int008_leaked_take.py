@@ -1,0 +1,135 @@
+"""INT008 leaked-take: a video holds pictures of another take.
+
+What: Pictures beyond the episode's rows at the video's end, and hard cuts anywhere in it.
+
+Why: When an episode is recorded again, staged pictures of the discarded take may be encoded behind it; in
+one team's collection 235 of 758 episodes had such tails. The policy then sees a scene that its rows do not
+describe, or the wrong start.
+
+Method: Surplus = pictures that belong to the episode less its rows. Cut = a transition whose change (mean
+over 5 x 5 thumbnail cells of the mean change) is more than three times the largest within 15 transitions
+on either side, its neighbours left out, with over a tenth of the cells changing by more than 8 grey.
+
+Source: huggingface/lerobot#4109, PR 4104 and 3683, #4025. Measured: 0 cuts in 33 real and simulated videos
+and 10 moving wrist views (their largest ratios 2.0 and 2.9); tails of 3, 5, 10 and 30 pictures of another
+episode of the same rig and scene found in 99, 100, 100 and 100 % of 150 each.
+
+Blind spots: A leaked take that goes on from the same pose. A camera that is moved by hand within 1/30 s
+looks like a cut. The ratio to the usual change, or a histogram distance, does not separate (natural 6.8 to
+9.8, and 0.03 against 0.015 to 0.23).
+
+Dose: length of the leaked tail, 3 to 80 pictures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from assay.errors import UnreadableError
+from assay.gate import Abstain, Case, Evidence, Outcome, gate, param
+from assay.media import Container
+from assay.model import Episode, Role, Stream
+from assay.signals.cuts import cut_ratio
+from assay.signals.pictures import Pictures
+from assay.synth import teleop
+from assay.synth.pictures import container, film
+
+_CAMERA = "observation.images.cam_0"
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """Limits."""
+
+    surplus: float = param(
+        5.0,
+        "frame",
+        "recorders stop a few pictures apart; SYN007 reports those",
+        judged=True,
+    )
+    cut: float = param(
+        3.0, "1", "natural motion stays below 2.9 times its surroundings, real splices exceed it", judged=True
+    )
+
+
+def _pair(n: int, cut_at: int | None = None) -> dict[str, object]:
+    scene = np.zeros(n, np.intp)
+    if cut_at is not None:
+        scene[cut_at:] = 1
+    return {"containers": {_CAMERA: container(n)}, "pictures": {_CAMERA: film(n, scene=scene)}}
+
+
+CASES = (
+    Case("one take", teleop, "pass", features=lambda: _pair(300)),
+    Case(
+        "80 pictures of another take behind 180 rows", lambda: teleop(6.0), "fail", at=(5.9, 8.7),
+        channel="surplus", features=lambda: {"containers": {_CAMERA: container(260)}, "pictures": None},
+    ),
+    Case(
+        "five pictures more than rows", lambda: teleop(6.0), "pass",
+        features=lambda: {"containers": {_CAMERA: container(185)}, "pictures": {_CAMERA: film(185)}},
+    ),
+    Case(
+        "a hard cut at picture 220 of 300", teleop, "fail", at=(7.28, 7.38), channel="cut",
+        features=lambda: _pair(300, 220),
+    ),
+    Case(
+        "not decoded", teleop, "abstain", reason="not-decoded",
+        features=lambda: {"containers": {_CAMERA: container(300)}, "pictures": None},
+    ),
+    Case(
+        "the file cannot be indexed", teleop, "abstain", reason="unreadable",
+        features=lambda: {"containers": {_CAMERA: UnreadableError("cut")}, "pictures": {}},
+    ),
+    Case(
+        "a declared camera that is not there", lambda: teleop().without_stream(_CAMERA), "abstain",
+        reason="absent-stream", features=lambda: {"containers": {}, "pictures": {}},
+    ),
+)  # fmt: skip
+
+
+@gate(code="INT008", name="leaked-take", reads=[Role.CAMERA])
+def leaked_take(
+    ep: Episode,
+    p: Params,
+    containers: Mapping[str, Container | UnreadableError],
+    pictures: Mapping[str, Pictures] | None,
+) -> Iterator[Outcome]:
+    """Look for surplus pictures and hard cuts in each camera."""
+    for declared in ep.missing(Role.CAMERA):
+        yield Abstain("absent-stream", "declared, not delivered", declared.name)
+    for camera in ep.by_role(Role.CAMERA):
+        found = containers.get(camera.name)
+        if not isinstance(found, Container):
+            yield Abstain(
+                "unreadable" if found else "not-decoded", str(found or "no video file"), camera.name
+            )
+            continue
+        yield _surplus(camera, found, p)
+        seen = None if pictures is None else pictures.get(camera.name)
+        if seen is None:
+            reason = "not-decoded" if pictures is None else "unreadable"
+            yield Abstain(reason, "a hard cut shows in pictures only", camera.name, "cut")
+        else:
+            yield _cut(camera, seen, p)
+
+
+def _surplus(camera: Stream, found: Container, p: Params) -> Evidence:
+    assert camera.clip is not None
+    beyond = found.available(camera.clip) - len(camera)
+    rate = float(camera.rate or found.rate or 1)
+    end = int(camera.t[-1]) if len(camera) else 0
+    return Evidence.single(
+        max(beyond, 0), end, end + round(max(beyond, 0) * 1e9 / rate), unit="frame", limit=p.surplus,
+        limit_key="surplus", stream=camera.name, against="rows", channel="surplus",
+    )  # fmt: skip
+
+
+def _cut(camera: Stream, seen: Pictures, p: Params) -> Evidence:
+    t = seen.t + (int(camera.t[0]) if len(camera) else 0)
+    return Evidence(
+        cut_ratio(seen.thumbs), t[:-1], t[1:], "1", p.cut, limit_key="cut", stream=camera.name, channel="cut"
+    )

@@ -1,0 +1,122 @@
+"""SYN007 frame-count-mismatch: a video has more or fewer pictures than its episode has rows.
+
+What: For each camera, the number of pictures that belong to the episode against the number of its rows.
+
+Why: A picture that the encoder dropped shifts every later one against the joints, and loaders fail or
+repeat the last picture. Two of 72,649 pictures missing in one camera, or nine tasks that cannot be loaded,
+are reports from the field.
+
+Method: Pictures are the packets that the container shows (an edit list may hide some), from the episode's
+first one to the end of the file where nothing else follows in it, else to the number that the metadata
+gives. Pictures that could not be decoded are subtracted where the video was decoded. The header's own
+number is not evidence: it may count hidden packets.
+
+Source: huggingface/lerobot PR 4462 and 4699, droid-dataset/droid#54, OpenDriveLab/AgiBot-World#149
+(counts differ); meta-pytorch/torchcodec#1502 (header 200, 187 can be shown and 187 rows: not a fault).
+32 untouched videos of a real G1 and a simulated GR1 have exactly as many packets as rows.
+
+Blind spots: Two dropped pictures and two repeated ones leave the number right (SYN008 may see the repeats).
+Where episodes share one file and pictures are missing amid it, only the last episode is short.
+
+Dose: pictures removed from the end or the middle of a video, 1 to 20 % of the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from assay.errors import UnreadableError
+from assay.gate import Abstain, Case, Evidence, Outcome, gate, param
+from assay.media import Container
+from assay.model import Episode, Role, Stream
+from assay.signals.pictures import Pictures
+from assay.synth import teleop
+from assay.synth.pictures import container, film
+
+_CAMERA = "observation.images.cam_0"
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """Limits."""
+
+    limit: float = param(
+        0.0, "frame", "a loader pairs picture i with row i, so one is already a shift", judged=True
+    )
+
+
+CASES = (
+    Case(
+        "300 pictures for 300 rows", teleop, "pass",
+        features=lambda: {"containers": {_CAMERA: container(300)}, "pictures": {_CAMERA: film(300)}},
+    ),
+    Case(
+        "299 pictures for 300 rows", teleop, "fail", at=(0.0, 10.0), channel="pictures",
+        features=lambda: {"containers": {_CAMERA: container(299)}, "pictures": None},
+    ),
+    Case(
+        "80 % of the pictures", teleop, "fail", at=(0.0, 10.0), channel="pictures",
+        features=lambda: {"containers": {_CAMERA: container(240)}, "pictures": {_CAMERA: film(240)}},
+    ),
+    Case(
+        "one picture more than rows", teleop, "fail", channel="pictures",
+        features=lambda: {"containers": {_CAMERA: container(301)}, "pictures": None},
+    ),
+    Case(
+        "300 packets, of which one cannot be decoded", teleop, "fail", channel="pictures",
+        features=lambda: {
+            "containers": {_CAMERA: container(300)}, "pictures": {_CAMERA: film(300, missing=(150,))},
+        },
+    ),
+    Case(
+        "13 hidden packets that the header counts", teleop, "pass",
+        features=lambda: {"containers": {_CAMERA: container(300, hidden=13)}, "pictures": None},
+    ),
+    Case(
+        "the file cannot be indexed", teleop, "abstain", reason="unreadable",
+        features=lambda: {"containers": {_CAMERA: UnreadableError("cut")}, "pictures": {}},
+    ),
+    Case(
+        "a declared camera that is not there", lambda: teleop().without_stream(_CAMERA), "abstain",
+        reason="absent-stream", features=lambda: {"containers": {}, "pictures": {}},
+    ),
+    Case(
+        "no camera at all", lambda: teleop(cameras=0), "abstain", reason="absent-stream",
+        features=lambda: {"containers": {}, "pictures": {}},
+    ),
+)  # fmt: skip
+
+
+@gate(code="SYN007", name="frame-count-mismatch", reads=[Role.CAMERA])
+def frame_count_mismatch(
+    ep: Episode,
+    p: Params,
+    containers: Mapping[str, Container | UnreadableError],
+    pictures: Mapping[str, Pictures] | None,
+) -> Iterator[Outcome]:
+    """Count the pictures of each camera against its rows."""
+    for declared in ep.missing(Role.CAMERA):
+        yield Abstain("absent-stream", "declared, not delivered", declared.name)
+    for camera in ep.by_role(Role.CAMERA):
+        found = containers.get(camera.name)
+        if isinstance(found, Container):
+            yield _difference(camera, found, (pictures or {}).get(camera.name), p)
+        else:
+            yield Abstain(
+                "unreadable" if found else "not-decoded", str(found or "no video file"), camera.name
+            )
+
+
+def _difference(camera: Stream, found: Container, seen: Pictures | None, p: Params) -> Evidence:
+    assert camera.clip is not None
+    rows, there = len(camera), found.available(camera.clip)
+    lost = len(seen.missing) if seen is not None else 0
+    note = f"{there - lost} pictures, {rows} rows" + (f", {lost} of them undecodable" if lost else "")
+    if found.header and found.header != len(found):
+        note += f"; the header says {found.header}"
+    t0, t1 = (int(camera.t[0]), int(camera.t[-1])) if rows else (0, 0)
+    return Evidence.single(
+        abs(there - lost - rows), t0, t1, unit="frame", limit=p.limit, stream=camera.name, against="rows",
+        channel="pictures", note=note,
+    )  # fmt: skip
