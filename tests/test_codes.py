@@ -36,5 +36,5 @@ def test_register_is_consistent() -> None:
     [("RTG001", "joint-limit-violation", True), ("RTG001", "mine", False), ("RTG014", "mine", False),
      ("RTG900", "mine", True), ("XYZ900", "mine", False)],
 )  # fmt: skip
-def test_register_refuses(code: str, name: str, fits: bool) -> None:  # noqa: FBT001
+def test_register_refuses(code: str, name: str, fits: bool) -> None:
     assert lawful(code, name) is fits

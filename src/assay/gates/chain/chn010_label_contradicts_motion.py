@@ -37,8 +37,8 @@ from assay.synth.episodes import edit, teleop
 STATES = (Role.JOINT_POSITION, Role.HAND_JOINTS, Role.GRIPPER)
 HANDLING_WORDS = """
     pick place put grab grasp lift take move push pull open close pour wipe fold stack insert turn press give
-    throw catch wave reach clean sort pack unpack load unload hang carry bring sweep cut stir shake rotate flip
-    screw plug unplug assemble transfer arrange collect remove drop dance
+    throw catch wave reach clean sort pack unpack load unload hang carry bring sweep cut stir shake rotate
+    flip screw plug unplug assemble transfer arrange collect remove drop dance
 """
 WALKING_WORDS = "walk run jog step jump hop climb kick dance turn march sprint crawl squat"
 HANDLING, WALKING = frozenset(HANDLING_WORDS.split()), frozenset(WALKING_WORDS.split())

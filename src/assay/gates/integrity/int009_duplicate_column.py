@@ -12,7 +12,7 @@ tables are what the reader reports.
 
 Source: FAULTS D52; the public Franka sample's episode table names columns twice.
 
-Blind spots: a copy that is scaled, rounded or shifted; coupled joints of a body that nobody described.
+Blind spots: a copy that is scaled, rounded or shifted; joints of arms or legs that are coupled by design.
 
 Dose: number of columns that are copies of another.
 """
@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.features.claims import claimed
-from assay.gate import IN, OUT, Abstain, Case, Evidence, Outcome, gate, param
+from assay.gate import IN, OUT, UNKNOWN, Abstain, Case, Evidence, Outcome, gate, param
 from assay.model import Claim, Episode, Listing, Role, Stream
 from assay.signals.intervals import span
 from assay.synth.episodes import edit, teleop
@@ -82,6 +82,8 @@ CASES = (
          at=(0.0, 10.0), channel="right_elbow"),
     Case("one row differs", lambda: copied("right_elbow", "left_elbow", 1e-9), "pass"),
     Case("coupled fingers", lambda: copied("left_hand_ring", "left_hand_pinky"), "pass"),
+    Case("columns that may be fingers", lambda: replace(copied("right_elbow", "left_elbow"), embodiment=None),
+         "abstain", reason="scope-unknown"),
     Case("locked joints are equal", locked, "pass"),
     Case("a name stands twice", lambda: replace(teleop(), claims=(claim(1.0),)), "fail",
          channel="stats/action/min"),
@@ -114,28 +116,32 @@ def _copies(ep: Episode, stream: Stream, p: Params) -> Outcome:
     if len(x) < 3:
         return Abstain("too-short", "", stream.name)
     c = x.shape[1]
-    scope = np.where(_coupled(ep, stream), OUT, IN)
+    scope = _scope(ep, stream)
     sums = np.arange(1, len(x) + 1) @ x.astype(np.float64, copy=False)  # order matters, unlike in a plain sum
     value = np.where(np.isnan(sums), np.nan, 0.0)
     order = np.argsort(sums, kind="stable")
     for i, j in zip(order[:-1].tolist(), order[1:].tolist(), strict=True):
         if sums[i] == sums[j] and np.array_equal(x[:, i], x[:, j]) and np.ptp(x[:, i]) > p.moving:
             value[max(i, j)] += 1.0
+    scope[(scope == UNKNOWN) & (value == 0)] = IN
     t0, t1 = span(stream.t)
     names = stream.names if len(stream.names) == c else tuple(str(i) for i in range(c))
     return Evidence(
         value, np.full(c, t0), np.full(c, t1), "1", 0.0, scope=scope, stream=stream.name,
-        which=np.arange(c), channels=names, apart=True, note="the same numbers as another column",
+        which=np.arange(c), channels=names, apart=True, reason="scope-unknown",
+        note="the same numbers as another column",
     )  # fmt: skip
 
 
-def _coupled(ep: Episode, stream: Stream) -> NDArray[np.bool_]:
-    """(c,) fingers and grippers, whose drives may be coupled."""
-    index = ep.embodiment.resolve(stream.names) if ep.embodiment else np.full(len(stream.channels), -1)
-    parts = [
-        ep.embodiment.joints[i].part if ep.embodiment is not None and i >= 0 else "" for i in index.tolist()
-    ]
-    coupled = [
-        c.role in HANDS or part in ("hand", "gripper") for c, part in zip(stream.channels, parts, strict=True)
-    ]
-    return np.array(coupled, bool) if coupled else np.zeros(stream.x.shape[1], bool)
+def _scope(ep: Episode, stream: Stream) -> NDArray[np.int8]:
+    """(c,) fingers and grippers, whose drives may be coupled, are out; what may be one is unknown."""
+    names = stream.names
+    index = ep.embodiment.resolve(names) if ep.embodiment else np.full(len(names), -1)
+    scope = np.full(stream.x.shape[1], UNKNOWN)
+    for i, (channel, joint) in enumerate(zip(stream.channels, index.tolist(), strict=True)):
+        part = ep.embodiment.joints[joint].part if ep.embodiment and joint >= 0 else ""
+        if channel.role in HANDS or stream.role in HANDS or part in ("hand", "gripper"):
+            scope[i] = OUT
+        elif part:
+            scope[i] = IN
+    return scope

@@ -46,7 +46,7 @@ class Params:
     limit_share: float = param(
         0.01,
         "1",
-        "normalised drives have no published tolerance; 1 % is beyond their resolution",
+        "no tolerance is published for normalised drives; 1 % is beyond their grain",
         judged=True,
     )
     quota: float = param(0.005, "1", "published acceptance rule: at most 0.5 % of frames", judged=True)
@@ -113,7 +113,7 @@ CASES = (
     Case("clean", teleop, "pass"),
     Case("elbow 1.2e-4 rad over in 4 of 600 frames", lambda: elbow(1.2e-4, 4), "fail",
          at=(10.0, 10.14), channel="left_elbow"),
-    Case("elbow 1.2e-4 rad over in 3 of 600 frames: the quota is inclusive", lambda: elbow(1.2e-4, 3), "pass"),
+    Case("elbow 1.2e-4 rad over in 3 of 600 frames, the quota", lambda: elbow(1.2e-4, 3), "pass"),
     Case("elbow 0.8e-4 rad over in 60 frames: within rounding", lambda: elbow(0.8e-4, 60), "pass"),
     Case("finger at 1.2 of its range", lambda: pinky(1.2), "fail", at=(3.0, 4.0), channel=PINKY),
     Case("finger at 1.005 of its range", lambda: pinky(1.005), "pass"),

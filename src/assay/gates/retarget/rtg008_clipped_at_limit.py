@@ -29,8 +29,8 @@ from numpy.typing import NDArray
 
 from assay.features.joints import Joints
 from assay.gate import Abstain, Case, Evidence, Outcome, gate, param
-from assay.judge import runs
 from assay.model import Episode, Role
+from assay.signals.frozen import runs
 from assay.signals.intervals import ends
 from assay.synth.episodes import edit, teleop
 
@@ -97,7 +97,8 @@ CASES = (
     Case("elbow cut for 1.5 % of frames", lambda: clipped(9), "pass"),
     Case("elbow cut for 3 % with 2e-4 rad of noise", lambda: clipped(18, noise=2e-4), "fail",
          at=(9.6, 10.4), channel="left_elbow"),
-    Case("the same cut at 120 Hz", lambda: clipped(18, rate=120), "fail", at=(9.6, 10.4), channel="left_elbow"),
+    Case("the same cut at 120 Hz", lambda: clipped(18, rate=120), "fail",
+         at=(9.6, 10.4), channel="left_elbow"),
     Case("a parked joint is not clipped", parked, "pass"),
     Case("a finger on its end stop", end_stop, "pass"),
     Case("no body", lambda: replace(teleop(), embodiment=None), "abstain", reason="unknown-body"),
