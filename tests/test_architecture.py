@@ -20,7 +20,7 @@ SRC = Path(__file__).resolve().parent.parent / "src"
 # Lowest first. A new module directly under assay is declared here, in the tier it belongs to.
 TIERS = {
     "base": {"errors", "units", "model", "inside", "sheet", "sheet_file", "embodiment", "signals", "media"},
-    "contracts": {"feature", "gate", "judge", "examine", "cases", "reader", "synth", "plugs"},
+    "contracts": {"feature", "gate", "counts", "judge", "examine", "cases", "reader", "synth", "plugs"},
     "plugs": {"features", "gates", "readers"},
     "decide": {
         *{"corpus", "calibrate", "plan", "store", "engine", "profile", "audit", "transfer", "accept"},

@@ -10,13 +10,13 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable, Sequence
+from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn, Self
 
 import orjson
 import typer
 
-from assay import __version__
 from assay.errors import AssayError, MissingExtraError, UsageError
 
 if TYPE_CHECKING:
@@ -387,7 +387,9 @@ def _later(name: str, what: str, version: str) -> None:
     @app.command(name, help=f"{what} (arrives with version {version}).",
                  context_settings={"allow_extra_args": True, "ignore_unknown_options": True})  # fmt: skip
     def absent() -> int:
-        raise UsageError(f"assay {name} arrives with version {version}", found=f"version {__version__}")
+        raise UsageError(
+            f"assay {name} arrives with version {version}", found=f"version {version_of('assay')}"
+        )
 
 
 for _name, _what, _version in (

@@ -35,7 +35,8 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
     "measures": _schema(
         gate="s", gate_version="i", scope="s", subject="s", stream="s", against="s", channel="s", unit="s",
         sense="s", limit="f", quota="f", min_run="f", limit_key="s", quota_key="s", reason="s", n="i",
-        n_in="i", n_out="i", n_unknown="i", n_nan="i", worst="f", median="f", u="f", seconds="f", sure="l",
+        n_in="i", n_out="i", n_unknown="i", n_nan="i", n_finite="i", worst="f", median="f", u="f",
+        seconds="f", sure="l",
         maybe="l", maybe_unknown="l", simple_beyond="i", worst10="f", settled="s",
         detail="s",
     ),

@@ -1,0 +1,202 @@
+"""Counting: how many samples of an evidence lie beyond each of 24 multiples of its limit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.gate import IN, OUT, UNKNOWN, Abstain, Evidence, NotApplicable
+
+__all__ = ["AT_LIMIT", "MULTIPLES", "Measure", "count", "drop_short", "runs", "settled"]
+
+Bool = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+
+MULTIPLES: Final = np.array([
+    0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.9,
+    1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 5.0, 7.5, 10.0,
+])  # fmt: skip
+"""The 24 rungs: multiples of the limit at which counts are stored, for rejudging without the data."""
+
+AT_LIMIT: Final = int(np.flatnonzero(MULTIPLES == 1.0)[0])
+
+COVERAGE: Final = 2.0
+"""Guard band in standard uncertainties (JCGM 106)."""
+
+TEN_SECONDS: Final = 10_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """The counts of one evidence: enough to judge it again under other limits and quotas.
+
+    ``settled`` is the status of an outcome that no limit changes (abstain, n/a, error), else empty.
+    """
+
+    gate: str
+    gate_version: int
+    scope: str
+    subject: str
+    stream: str
+    against: str
+    channel: str
+    unit: str
+    sense: str
+    limit: float
+    quota: float
+    min_run: float
+    limit_key: str
+    quota_key: str
+    reason: str
+    n: int
+    n_in: int
+    n_out: int
+    n_unknown: int
+    n_nan: int
+    n_finite: int
+    worst: float
+    median: float
+    u: float
+    seconds: float
+    sure: tuple[int, ...]
+    maybe: tuple[int, ...]
+    maybe_unknown: tuple[int, ...]
+    simple_beyond: int
+    worst10: float
+    settled: str = ""
+    detail: str = ""
+
+
+def count(evidence: Evidence, gate: str, version: int, scope: str, subject: str) -> tuple[Measure, Bool]:
+    """All counts of one evidence, and the mask of samples that are surely beyond its own limit."""
+    e, value = evidence, np.asarray(evidence.value, np.float64)
+    state = np.full(len(value), IN) if e.scope is None else e.scope
+    nan, counted, unknown = ~np.isfinite(value), state != OUT, state == UNKNOWN
+    known = (state == IN) & ~nan
+    sure = _sure(e, value, known, e.limit)
+    numbers = _counts(e, value, state, nan)
+    looked = value[counted & ~nan]
+    measure = Measure(
+        gate=gate, gate_version=version, scope=scope, subject=subject, stream=e.stream, against=e.against,
+        channel=e.channel, unit=e.unit, sense=e.sense, limit=float(e.limit), quota=float(e.quota),
+        min_run=e.min_run, limit_key=e.limit_key, quota_key=e.quota_key, reason=e.reason, n=len(value),
+        n_in=int(np.count_nonzero(state == IN)), n_out=len(value) - int(np.count_nonzero(counted)),
+        n_unknown=int(np.count_nonzero(unknown)), n_nan=int(np.count_nonzero(nan & counted)),
+        n_finite=int(np.count_nonzero(known)), worst=_worst(looked, e.sense),
+        median=float(np.median(looked)) if len(looked) else np.nan,
+        u=float(np.max(e.u)) if np.size(e.u) else 0.0, seconds=float(np.sum(e.t1 - e.t0)) * 1e-9,
+        sure=numbers[0], maybe=numbers[1], maybe_unknown=numbers[2],
+        simple_beyond=int(np.count_nonzero(beyond(e, value, e.limit) & known)),
+        worst10=_worst_window(sure, counted, e.t0),
+    )  # fmt: skip
+    return measure, sure
+
+
+def settled(outcome: Abstain | NotApplicable, head: tuple[str, str, str, int]) -> Measure:
+    """An outcome that no limit changes, in the shape of a measure."""
+    (scope, subject, gate, version), nan = head, float("nan")
+    if isinstance(outcome, Abstain):
+        status, reason, detail = "abstain", outcome.reason, outcome.detail
+        stream, channel = outcome.stream, outcome.channel
+    else:
+        status, reason, detail, stream, channel = "n/a", outcome.rule, outcome.declared_by, "", ""
+    return Measure(
+        gate, version, scope, subject, stream, "", channel, "1", "above", nan, 0.0, 0.0, "limit", "quota",
+        reason, 0, 0, 0, 0, 0, 0, nan, nan, nan, 0.0, (), (), (), 0, 0.0, status, detail,
+    )  # fmt: skip
+
+
+def beyond(e: Evidence, value: Floats, limit: float) -> Bool:
+    """Where values lie beyond the limit, in the evidence's sense; NaN does not."""
+    with np.errstate(invalid="ignore"):
+        if e.sense == "above":
+            return np.asarray(value > limit if e.strict else value >= limit)
+        return np.asarray(value < limit if e.strict else value <= limit)
+
+
+def _counts(e: Evidence, value: Floats, state: NDArray[np.int8], nan: Bool) -> tuple[tuple[int, ...], ...]:
+    """Sure, maybe, and maybe among the unknown, at every rung."""
+    known, doubtful = (state == IN) & ~nan, nan | (state == UNKNOWN)
+    counted, unknown = state != OUT, state == UNKNOWN
+    if e.min_run <= 0:
+        low, high = _guarded(e, value)
+        n_nan, n_unknown_nan = int(np.count_nonzero(nan & counted)), int(np.count_nonzero(nan & unknown))
+        sure = _tail(e, low[known])
+        maybe = tuple(n + n_nan for n in _tail(e, high[counted & ~nan]))
+        return sure, maybe, tuple(n + n_unknown_nan for n in _tail(e, high[unknown & ~nan]))
+    rows = []
+    for limit in e.limit * MULTIPLES:
+        may = _maybe(e, value, counted, nan, doubtful, limit)
+        sure_here = _sure(e, value, known, limit)
+        rows.append((sure_here, may, may & unknown))
+    return tuple(tuple(int(np.count_nonzero(row[i])) for row in rows) for i in range(3))
+
+
+def _tail(e: Evidence, values: Floats) -> tuple[int, ...]:
+    """How many values lie beyond each rung: one sort instead of 24 passes."""
+    if not len(values):
+        return (0,) * len(MULTIPLES)
+    ordered, limits = np.sort(values), e.limit * MULTIPLES
+    if e.sense == "above":
+        within = np.searchsorted(ordered, limits, "right" if e.strict else "left")
+        return tuple((len(ordered) - within).tolist())
+    return tuple(np.searchsorted(ordered, limits, "left" if e.strict else "right").tolist())
+
+
+def _guarded(e: Evidence, value: Floats) -> tuple[Floats, Floats]:
+    """Values moved by the guard band towards the limit's good side and towards its bad side."""
+    guard = (COVERAGE if e.sense == "above" else -COVERAGE) * np.asarray(e.u, np.float64)
+    return value - guard, value + guard
+
+
+def _sure(e: Evidence, value: Floats, known: Bool, limit: float) -> Bool:
+    mask = known & beyond(e, _guarded(e, value)[0], limit)
+    return drop_short(mask, e.t0, e.t1, e.min_run) if e.min_run > 0 else mask
+
+
+def _maybe(e: Evidence, value: Floats, counted: Bool, nan: Bool, doubtful: Bool, limit: float) -> Bool:
+    mask = counted & (nan | beyond(e, _guarded(e, value)[1], limit))
+    return drop_short(mask, e.t0, e.t1, e.min_run, keep=doubtful)
+
+
+def runs(mask: Bool) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """First and one-past-last index of each run of True; (k,), (k,)."""
+    edges = np.diff(np.concatenate(([0], mask.view(np.int8), [0])))
+    return np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
+
+
+def drop_short(
+    mask: Bool, t0: NDArray[np.int64], t1: NDArray[np.int64], min_run: float, keep: Bool | None = None
+) -> Bool:
+    """Clear runs that last less than ``min_run`` seconds, except those that hold a sample of ``keep``."""
+    first, end = runs(mask)
+    if not len(first):
+        return mask
+    lasting = (t1[end - 1] - t0[first]) >= min_run * 1e9 - 1  # a nanosecond of rounding
+    if keep is not None:
+        held = np.concatenate(([0], np.cumsum(keep)))
+        lasting |= held[end] > held[first]
+    marks = np.zeros(len(mask) + 1, np.int8)
+    marks[first[lasting]] += 1
+    marks[end[lasting]] -= 1
+    return np.cumsum(marks[:-1]).astype(bool)
+
+
+def _worst(looked: NDArray[np.float64], sense: str) -> float:
+    if not len(looked):
+        return float("nan")
+    return float(looked.max() if sense == "above" else looked.min())
+
+
+def _worst_window(sure: Bool, counted: Bool, t0: NDArray[np.int64]) -> float:
+    """Largest share of sure samples in any 10 s that start at a sample."""
+    if not sure.any():
+        return 0.0
+    bad, all_ = (np.concatenate(([0], np.cumsum(a))) for a in (sure, counted))
+    end = np.searchsorted(t0, t0 + TEN_SECONDS) if np.all(np.diff(t0) >= 0) else np.full(len(t0), len(t0))
+    full = (end < len(t0)) | (np.arange(len(t0)) == 0)  # a shorter tail would exaggerate
+    n = (all_[end] - all_[:-1])[full]
+    return float(np.max((bad[end] - bad[:-1])[full] / np.maximum(n, 1)))
