@@ -1,0 +1,1 @@
+"""Plugs of a third party: a format, a feature, a statistic and two gates, found through entry points."""
