@@ -128,7 +128,7 @@ def _copies(pair: Pair, p: Params) -> Outcome:
     if len(pair.t) < 3:
         return Abstain("too-short", "", pair.stream)
     a, s = pair.a[1:-1], pair.s
-    moving = np.abs(s[1:-1] - s[:-2]) > p.moving
+    moving = (np.abs(s[1:-1] - s[:-2]) > p.moving) & np.isfinite(a)
     n = moving.sum(axis=0)
     shares = np.array([
         ((np.abs(a - s[1 + k : len(s) - 1 + k]) <= p.equal) & moving).sum(axis=0) for k in SHIFTS
