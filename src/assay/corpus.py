@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -82,7 +82,7 @@ def discover(
         ("format", listing.facts, "format metadata"),
     ]
     sheet = _with_body(lay(layers), listing)
-    listing = replace(listing, claims=(*listing.claims, *claims))
+    listing = replace(listing, claims=(*listing.claims, *claims, *_misfits(sheet, listing)))
     return Corpus(
         name or path.resolve().name,
         path,
@@ -114,8 +114,7 @@ def _own_sheet(root: Path) -> tuple[dict[str, Any], tuple[Claim, ...]]:
         with open_inside(root, SHEET) as file:
             text = file.read(_MOST_SHEET).decode("utf-8")
         said = parse_sheet(text, SHEET)
-        if "embodiment" in said:
-            load(said["embodiment"])
+        _known_bodies(said)
         return said, ()
     except (UnreadableError, UsageError, UnicodeDecodeError) as error:
         return {}, (Claim("readable", SHEET, "a corpus sheet", str(error), 1.0, where=SHEET),)
@@ -123,9 +122,32 @@ def _own_sheet(root: Path) -> tuple[dict[str, Any], tuple[Claim, ...]]:
 
 def _buyer_sheet(path: Path) -> dict[str, Any]:
     try:
-        return parse_sheet(path.read_text("utf-8"), str(path))
-    except OSError as error:
-        raise UsageError("the sheet cannot be read", where=str(path), found=str(error.strerror)) from error
+        said = parse_sheet(path.read_text("utf-8"), str(path))
+    except (OSError, UnicodeDecodeError) as error:
+        found = error.strerror if isinstance(error, OSError) else error.reason
+        raise UsageError("the sheet cannot be read", where=str(path), found=str(found)) from error
+    _known_bodies(said)
+    return said
+
+
+def _known_bodies(said: Mapping[str, Any]) -> None:
+    for part in (said, *said.get("episodes", ())):
+        if "embodiment" in part:
+            _load(part["embodiment"])
+
+
+def _misfits(sheet: Sheet, listing: Listing) -> Iterator[Claim]:
+    """What a sheet says about streams that the corpus does not have, or not with so many channels."""
+    width = {s.name: len(s.channels) for s in listing.streams}
+    for item, said in sheet.items.items():
+        if not item.startswith("streams/"):
+            continue
+        name, _, key = item.removeprefix("streams/").rpartition("/")
+        if name not in width:
+            yield Claim("declared", item, "in the sheet", "no such stream", 1.0, name, said.evidence)
+        elif key in ("units", "channels") and len(said.value) != width[name]:
+            size = float(abs(len(said.value) - width[name]))
+            yield Claim("declared", item, str(len(said.value)), str(width[name]), size, name, said.evidence)
 
 
 def _with_body(sheet: Sheet, listing: Listing) -> Sheet:

@@ -77,9 +77,9 @@ def draft_sheet(corpus: Corpus) -> str:
         if decl.role in (Role.CAMERA, Role.DEPTH):
             continue
         units = [c.unit for c in decl.channels]
-        lines += ["", f"[streams.{json.dumps(decl.name)}]", f'role = "{decl.role}"']
-        lines += [f"channels = {json.dumps([c.name for c in decl.channels])}"]
-        lines += [f"{'# ' if 'unknown' in units else ''}units = {json.dumps(units)}"]
+        lines += ["", f"[streams.{_toml(decl.name)}]", f'role = "{decl.role}"']
+        lines += [f"channels = {_toml([c.name for c in decl.channels])}"]
+        lines += [f"{'# ' if 'unknown' in units else ''}units = {_toml(units)}"]
     return "\n".join(lines) + "\n"
 
 
@@ -143,5 +143,10 @@ def _drafted(corpus: Corpus, name: str, cure: str) -> str:
     last = name.rsplit("/", maxsplit=1)[-1]
     if value is not None:
         origin = corpus.sheet.origin(name)
-        return f"{last} = {json.dumps(value)}" + ("  # inferred: check it" if origin == "inferred" else "")
+        return f"{last} = {_toml(value)}" + ("  # inferred: check it" if origin == "inferred" else "")
     return f"# {last} =" + (f"   e.g. {cure}" if cure else "")
+
+
+def _toml(value: Any) -> str:
+    """A string, number or list as TOML, which is JSON but for surrogate pairs and the delete character."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from fractions import Fraction
 from typing import Any, Final, Literal
 
-from assay.embodiment.body import Embodiment
+from assay.embodiment import Embodiment, load
 from assay.model import Channel, Clock, Episode, Kind, Role, Stream
 
 __all__ = ["ORIGINS", "Item", "Origin", "Sheet", "apply", "flatten", "lay"]
@@ -55,12 +55,18 @@ class Sheet:
         return "unresolved" if item is None else item.origin
 
     def for_episode(self, episode_id: str) -> Sheet:
-        """The sheet with the ``[[episodes]]`` sections that match ``episode_id`` laid over it."""
+        """The sheet with the ``[[episodes]]`` sections that match ``episode_id`` laid over it.
+
+        A section stands above the rest of its own sheet, and below whatever stands above that sheet.
+        """
         items = dict(self.items)
         for pattern, section in self.sections:
             if fnmatchcase(episode_id, pattern):
-                items |= section
-        return replace(self, items=items)
+                items |= {name: item for name, item in section.items() if _yields(items.get(name), item)}
+        named = items.get("embodiment")
+        if named is None or named is self.items.get("embodiment"):
+            return replace(self, items=items)
+        return replace(self, items=items, body=load(named.value))
 
     def with_items(self, origin: Origin, values: Mapping[str, Any], evidence: str = "") -> Sheet:
         """A copy with more items of lower authority than those that are there."""
@@ -72,6 +78,10 @@ class Sheet:
         return replace(self, items=items)
 
 
+def _yields(known: Item | None, new: Item) -> bool:
+    return known is None or ORIGINS.index(new.origin) <= ORIGINS.index(known.origin)
+
+
 def lay(layers: Sequence[tuple[Origin, Mapping[str, Any], str]]) -> Sheet:
     """Merge layers of (origin, flattened items with ``episodes`` apart, evidence); higher authority wins."""
     sheet = Sheet()
@@ -79,9 +89,10 @@ def lay(layers: Sequence[tuple[Origin, Mapping[str, Any], str]]) -> Sheet:
     for origin, values, evidence in sorted(layers, key=lambda layer: ORIGINS.index(layer[0])):
         plain = {k: v for k, v in values.items() if k != "episodes" and v is not None}
         sheet = sheet.with_items(origin, plain, evidence)
-        for section in values.get("episodes", ()):
-            inner = flatten({k: v for k, v in section.items() if k != "match"})
-            sections.insert(0, (section["match"], {k: Item(v, origin, evidence) for k, v in inner.items()}))
+        inner = [(s["match"], flatten({k: v for k, v in s.items() if k != "match"}))
+                 for s in values.get("episodes", ())]  # fmt: skip
+        mine = [(match, {k: Item(v, origin, evidence) for k, v in said.items()}) for match, said in inner]
+        sections = [*mine, *sections]
     return replace(sheet, sections=tuple(sections))
 
 
@@ -115,10 +126,19 @@ def apply(sheet: Sheet, episode: Episode) -> Episode:
 
 
 def _meant(sheet: Sheet, stream: Stream) -> Stream:
+    about = f"streams/{stream.name}"
     said = {
-        key: sheet.get(f"streams/{stream.name}/{key}")
+        key: sheet.get(f"{about}/{key}")
         for key in ("role", "unit", "units", "channels", "clock", "rate", "frame")
     }
+    if said["rate"] is None and sheet.origin("fps") in ("option", "buyer", "corpus"):
+        said["rate"] = sheet.get("fps")
+    if (
+        said["unit"]
+        and said["units"]
+        and _yields(sheet.items[f"{about}/units"], sheet.items[f"{about}/unit"])
+    ):
+        said["units"] = None  # one unit for all, said by who stands above (or beside) the list
     if all(value is None for value in said.values()):
         return stream
     return replace(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -13,6 +13,9 @@ from assay.sheet import flatten
 from assay.units import Unit
 
 __all__ = ["SheetFile", "parse_sheet"]
+
+
+_RATE: Final[Any] = Field(None, ge=1e-3, le=1e6, allow_inf_nan=False)
 
 
 class _Table(BaseModel):
@@ -27,7 +30,7 @@ class StreamSheet(_Table):
     units: list[Unit] | None = None
     channels: list[str] | None = None
     clock: Clock | None = None
-    rate: float | None = Field(None, gt=0)
+    rate: float | None = _RATE
     frame: str | None = None
 
 
@@ -65,7 +68,7 @@ class Common(_Table):
 
     embodiment: str | None = None
     limit_set: str | None = None
-    fps: float | None = Field(None, gt=0)
+    fps: float | None = _RATE
     quaternion: Literal["wxyz", "xyzw"] | None = None
     sync: Literal["one-clock", "ptp", "trigger", "clap", "software", "none"] | None = None
     rig: str | None = None
@@ -108,9 +111,14 @@ def parse_sheet(text: str, where: str) -> dict[str, Any]:
         UsageError: if it is not TOML or holds an unknown or ill-typed item; the message names the item.
     """
     try:
-        file = SheetFile.model_validate(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
+        tree = tomllib.loads(text)
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # numbers of thousands of digits, tables in tables in tables
         raise UsageError("the sheet is not TOML", where=where, found=str(error)) from error
+    try:
+        file = SheetFile.model_validate(tree)
     except ValidationError as error:
         raise _unfit(error, where) from error
     said = file.model_dump(mode="json", by_alias=True, exclude_none=True, exclude_defaults=True)

@@ -1,0 +1,280 @@
+"""The corpus sheet: who may say what, for which episodes, and what happens to a sheet that does not fit."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from assay.corpus import discover
+from assay.embodiment import load
+from assay.errors import UsageError
+from assay.inspection import draft_sheet, inspect
+from assay.model import Channel, Clock, Episode, Kind, Role, Stream
+from assay.sheet import Item, Sheet, apply, flatten, lay
+from assay.sheet_file import parse_sheet
+from toy import toy_corpus, toy_plugs  # noqa: F401
+
+pytestmark = pytest.mark.usefixtures("toy_plugs")
+
+LAYERS = [
+    ("format", {"fps": 1.0, "kind": "simulation", "sync": "none", "vendor": "f"}, "format metadata"),
+    ("corpus", {"fps": 2.0, "kind": "teleoperation", "sync": "clap"}, "assay.toml"),
+    ("buyer", {"fps": 3.0, "kind": "simulation"}, "buyer.toml"),
+    ("option", {"fps": 4.0}, "--fps"),
+]
+
+
+def sheet_of(text: str, origin: str = "corpus", **facts: object) -> Sheet:
+    """A sheet from the text of a file and what the format says."""
+    return lay([(origin, parse_sheet(text, "assay.toml"), "assay.toml"), ("format", facts, "format")])  # type: ignore[list-item]
+
+
+def episode(name: str = "episode_000001", **changes: object) -> Episode:
+    """One stream of three unnamed channels on a nominal clock."""
+    t = np.arange(4, dtype=np.int64) * 100
+    channels = (Channel("a"), Channel("b"), Channel("c"))
+    stream = Stream("observation.state", Role.OTHER, t, np.zeros((4, 3)), channels, rate=Fraction(30))
+    return Episode(name, (stream,), **changes)  # type: ignore[arg-type]
+
+
+# ------------------------------------------------------------------------------------------- authority
+
+
+@pytest.mark.parametrize("order", [LAYERS, LAYERS[::-1]], ids=["upwards", "downwards"])
+def test_higher_authority_wins_and_each_value_keeps_its_origin(order: list[object]) -> None:
+    sheet = lay(order)  # type: ignore[arg-type]
+    assert {k: (i.value, i.origin) for k, i in sheet.items.items()} == {
+        "fps": (4.0, "option"), "kind": ("simulation", "buyer"), "sync": ("clap", "corpus"),
+        "vendor": ("f", "format"),
+    }  # fmt: skip
+    assert sheet.items["kind"].evidence == "buyer.toml"
+
+
+def test_what_nobody_says_is_unresolved() -> None:
+    assert lay(LAYERS).origin("licence") == "unresolved"  # type: ignore[arg-type]
+    assert Sheet({"embodiment": Item(None, "unresolved", "no names")}).get("embodiment", "x") == "x"
+
+
+def test_inferred_values_never_replace_stated_ones() -> None:
+    sheet = sheet_of('embodiment = "inspire"').with_items("inferred", {"embodiment": "x", "fps": 9.0})
+    assert sheet.get("embodiment") == "inspire"
+    assert sheet.origin("fps") == "inferred"
+
+
+def test_nested_tables_are_named_by_path() -> None:
+    assert flatten({"a": {"b": {"c": 1}}, "d": [1]}) == {"a/b/c": 1, "d": [1]}
+
+
+# --------------------------------------------------------------------------------------------- sections
+
+
+def test_sections_hold_for_episodes_that_match_and_later_ones_win() -> None:
+    sheet = sheet_of("""
+        rig = "west"
+        [[episodes]]
+        match = "episode_00000*"
+        rig = "north"
+        operator = "ada"
+        [[episodes]]
+        match = "episode_000001"
+        rig = "east"
+    """)
+    rigs = {i: sheet.for_episode(f"episode_00000{i}").get("rig") for i in (0, 1)}
+    assert rigs == {0: "north", 1: "east"}
+    assert sheet.for_episode("episode_000001").get("operator") == "ada"
+    assert sheet.for_episode("episode_123456").get("rig") == "west"
+
+
+def test_a_vendors_section_does_not_stand_above_the_buyer() -> None:
+    corpus = parse_sheet('[[episodes]]\nmatch = "*"\nrig = "vendor"\nscene = "vendor"', "assay.toml")
+    sheet = lay([("buyer", {"rig": "buyer"}, ""), ("corpus", corpus, "")]).for_episode("any")
+    assert (sheet.get("rig"), sheet.get("scene")) == ("buyer", "vendor")
+
+
+def test_the_buyers_section_stands_above_the_vendors() -> None:
+    said = [parse_sheet(f'[[episodes]]\nmatch = "*"\nrig = "{who}"', who) for who in ("buyer", "vendor")]
+    assert lay([("buyer", said[0], ""), ("corpus", said[1], "")]).for_episode("any").get("rig") == "buyer"
+
+
+def test_a_section_may_name_another_body_and_rate() -> None:
+    sheet = sheet_of('[[episodes]]\nmatch = "*1"\nembodiment = "inspire"\nfps = 50', fps=30.0)
+    sheet = Sheet(sheet.items, sheet.sections, load("unitree_g1_29"))
+    first, second = (apply(sheet, episode(f"episode_00000{i}")) for i in (0, 1))
+    assert first.embodiment is not None
+    assert first.embodiment.name == "unitree_g1_29"
+    assert second.embodiment is not None
+    assert second.embodiment.name == "inspire"
+    assert [ep.streams[0].rate for ep in (first, second)] == [30, 50]
+
+
+# ------------------------------------------------------------------------------------------------ apply
+
+
+def test_apply_changes_meanings_and_no_value() -> None:
+    sheet = sheet_of("""
+        kind = "teleoperation"
+        sync = "ptp"
+        limit_set = "urdf"
+        [action]
+        meaning = "command"
+        [streams."observation.state"]
+        role = "joint-position"
+        units = ["rad", "rad", "1"]
+        channels = ["x", "y", "z"]
+        clock = "sensor"
+        rate = 29.97
+        frame = "pelvis"
+    """)
+    before = episode()
+    after = apply(sheet, before)
+    stream = after.streams[0]
+    assert (after.kind, after.sync, after.limit_set) == (Kind.TELEOPERATION, "ptp", "urdf")
+    assert after.meta["action/meaning"] == "command"
+    assert (stream.role, stream.clock, stream.frame) == (Role.JOINT_POSITION, Clock.SENSOR, "pelvis")
+    assert stream.rate == Fraction(2997, 100)
+    assert [(c.name, c.unit) for c in stream.channels] == [("x", "rad"), ("y", "rad"), ("z", "1")]
+    assert stream.x is before.streams[0].x
+    assert stream.t is before.streams[0].t
+
+
+def test_one_unit_holds_for_all_channels() -> None:
+    stream = apply(sheet_of('[streams."observation.state"]\nunit = "deg"'), episode()).streams[0]
+    assert {c.unit for c in stream.channels} == {"deg"}
+
+
+def test_the_buyers_one_unit_stands_above_the_vendors_list() -> None:
+    lists = parse_sheet('[streams."observation.state"]\nunits = ["m", "m", "m"]', "")
+    sheet = lay([("buyer", {"streams/observation.state/unit": "rad"}, ""), ("corpus", lists, "")])
+    assert {c.unit for c in apply(sheet, episode()).streams[0].channels} == {"rad"}
+
+
+def test_units_that_do_not_fit_are_not_dealt_out() -> None:
+    stream = apply(sheet_of('[streams."observation.state"]\nunits = ["rad"]'), episode()).streams[0]
+    assert {c.unit for c in stream.channels} == {"unknown"}
+
+
+def test_a_stream_that_the_sheet_is_silent_about_stays_as_it_is() -> None:
+    before = episode()
+    assert apply(sheet_of('rig = "west"', fps=30.0), before).streams[0] is before.streams[0]
+
+
+# ---------------------------------------------------------------------------------------- refused sheets
+
+UNKNOWN = "s.toml: unknown item {}; see docs/sheet.md for what a sheet may hold (limits and effects belong in a profile)."
+MISFIT = "s.toml: item {} does not fit (found {}, expected {})."
+REFUSED = {
+    'colour = "red"': UNKNOWN.format("colour"),
+    "[params.RTG001]\nlimit = 1": UNKNOWN.format("params"),
+    '[[effects]]\ngates = "*"\neffect = "report"': UNKNOWN.format("effects"),
+    '[[episodes]]\nmatch = "*"\nlimit = 3': UNKNOWN.format("episodes/0/limit"),
+    "[streams.a]\nlimit = 3": UNKNOWN.format("streams/a/limit"),
+    "fps = -3": MISFIT.format("fps", "-3", "Input should be greater than or equal to 0.001"),
+    "fps = inf": MISFIT.format("fps", "inf", "Input should be a finite number"),
+    'sync = "ntp"': MISFIT.format(
+        "sync", "'ntp'", "Input should be 'one-clock', 'ptp', 'trigger', 'clap', 'software' or 'none'"
+    ),
+    "kind = ": "s.toml: the sheet is not TOML (found Invalid value (at end of document)).",
+}
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_a_sheet_that_does_not_fit_is_refused_with_the_item_named(text: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_sheet(text, "s.toml")
+    assert str(caught.value) == REFUSED[text]
+
+
+def test_limits_cannot_be_loosened_by_a_sheet() -> None:
+    for item in ("limit", "limits", "quota", "effects", "params", "profile", "gates"):
+        with pytest.raises(UsageError, match=f"unknown item {item};"):
+            parse_sheet(f"{item} = 1", "s.toml")
+
+
+HOSTILE = {
+    "not TOML": b"kind = ",
+    "not text": b"\xff\xfe\x00",
+    "unknown item": b"limit = 3",
+    "unknown body": b'embodiment = "hal_9000"',
+    "unknown body of a subset": b'[[episodes]]\nmatch = "*"\nembodiment = "hal_9000"',
+    "deep": b"a = " + b"[" * 20_000,
+    "a number of 5,000 digits": b"fps = " + b"9" * 5000,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_broken_sheet_in_the_corpus_is_a_finding_about_it(name: str, tmp_path: Path) -> None:
+    root = toy_corpus(tmp_path / "c", {"ep_000": 0.5})
+    (root / "assay.toml").write_bytes(HOSTILE[name])
+    found = discover(root)
+    assert [(c.topic, c.where, c.size) for c in found.listing.claims] == [("readable", "assay.toml", 1.0)]
+    assert found.sheet.origin("kind") == "unresolved"
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_broken_sheet_of_the_buyer_is_wrong_use(name: str, tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_bytes(HOSTILE[name])
+    with pytest.raises(UsageError):
+        discover(toy_corpus(tmp_path / "c", {"ep_000": 0.5}), sheet_file=tmp_path / "s.toml")
+
+
+def test_a_sheet_that_is_a_link_out_of_the_corpus_is_not_read(tmp_path: Path) -> None:
+    root = toy_corpus(tmp_path / "c", {"ep_000": 0.5})
+    (tmp_path / "secret.toml").write_text('kind = "simulation"')
+    (root / "assay.toml").symlink_to(tmp_path / "secret.toml")
+    found = discover(root)
+    assert found.sheet.origin("kind") == "unresolved"
+    assert "leads outside the corpus" in found.listing.claims[0].found
+
+
+def test_what_the_sheet_says_of_streams_is_held_to_them(tmp_path: Path) -> None:
+    root = toy_corpus(tmp_path / "c", {"ep_000": 0.5})
+    (root / "assay.toml").write_text('[streams.heigth]\nunit = "m"\n[streams.height]\nunits = ["m", "m"]')
+    claims = {c.about: (c.declared, c.found, c.size) for c in discover(root).listing.claims}
+    assert claims == {
+        "streams/height/units": ("2", "1", 1.0),
+        "streams/heigth/unit": ("in the sheet", "no such stream", 1.0),
+    }
+
+
+# ------------------------------------------------------------------------------------------ the corpus's
+
+
+def test_options_stand_above_the_buyer_above_the_corpus_above_the_format(tmp_path: Path) -> None:
+    root = toy_corpus(tmp_path / "c", {"ep_000": 0.5})
+    (root / "assay.toml").write_text('embodiment = "inspire"\nfps = 20\nvendor = "v"\nsync = "clap"')
+    buyer = tmp_path / "buyer.toml"
+    buyer.write_text('embodiment = "inspire"\nvendor = "b"\nfps = 25')
+    sheet = discover(root, sheet_file=buyer, embodiment="unitree_g1_29").sheet
+    assert (sheet.get("embodiment"), sheet.origin("embodiment")) == ("unitree_g1_29", "option")
+    assert sheet.body is not None
+    assert sheet.body.name == "unitree_g1_29"
+    assert (sheet.get("vendor"), sheet.origin("vendor")) == ("b", "buyer")
+    assert (sheet.get("fps"), sheet.get("sync")) == (25, "clap")
+    assert discover(root).sheet.get("fps") == 20
+
+
+def test_a_drafted_sheet_parses_and_resolves_the_same(tmp_path: Path) -> None:
+    odd = ("ünï 🤖", 'say "x"', "back\\slash", "tab\tdel\x7f")
+    root = toy_corpus(tmp_path / "c", {"ep_000": 0.5}, channels=odd)
+    (root / "assay.toml").write_text('vendor = "v"\nfps = 12.5\n[action]\nmeaning = "result"')
+    before = discover(root)
+    draft = draft_sheet(before)
+    assert parse_sheet(draft, "draft")["streams/height/channels"] == list(odd)
+    (root / "assay.toml").write_text(draft)
+    after = discover(root)
+    assert not after.listing.claims
+    for name in ("kind", "vendor", "fps", "action/meaning", "embodiment"):
+        assert after.sheet.get(name) == before.sheet.get(name)
+    assert inspect(after)[1:] == [*inspect(before)[1:]]
+
+
+def test_inspection_tells_declared_inferred_and_unresolved(tmp_path: Path) -> None:
+    root = toy_corpus(tmp_path / "c", {"ep_000": 0.5})
+    (root / "assay.toml").write_text('kind = "simulation"')
+    lines = {line.item: line for line in inspect(discover(root))}
+    assert lines["kind"].known == "declared"
+    assert lines["embodiment"].known == "unresolved"
+    assert "--embodiment" in lines["embodiment"].evidence
+    assert lines["fps"].known == "declared"
+    assert lines["stream height"].known == "unresolved"  # nobody says its unit
