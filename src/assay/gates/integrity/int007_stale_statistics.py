@@ -36,6 +36,7 @@ from assay.synth.episodes import edit, teleop
 
 PICTURES = (Role.CAMERA, Role.DEPTH, Role.AUDIO, Role.INSTRUCTION)
 NUMERIC = tuple(role for role in Role if role not in PICTURES)
+ROW = 0.5  # the tolerance of a count: half a row, so that one row is two tolerances
 Float = NDArray[np.float64]
 Stats = Mapping[str, Any]
 
@@ -141,9 +142,7 @@ def _episode(stream: Stream, said: Stats, p: Params) -> Iterator[Outcome]:
     names = stream.names if len(stream.names) == c else tuple(map(str, range(c)))
     yield from _compared(own, found, names, Evidence(
         np.empty(0), stream.t[:0], stream.t[:0], "1", p.limit, stream=stream.name, apart=True,
-    ), (t0, t1), p)  # fmt: skip
-    if "count" in said:
-        yield _count(float(np.ravel(said["count"])[0]), len(x), stream.name, t0, t1)
+    ), (t0, t1), p, _rows(said, len(x)))  # fmt: skip
 
 
 def _known(said: Stats, c: int) -> dict[str, Float]:
@@ -167,32 +166,32 @@ def _shapes(
 
 def _compared(
     said: Mapping[str, Float], found: Mapping[str, Float], names: tuple[str, ...], blank: Evidence,
-    time: tuple[int, int], p: Params,
+    time: tuple[int, int], p: Params, rows: Sequence[float] = (),
 ) -> Iterator[Outcome]:  # fmt: skip
-    """Worst deviation of each channel over its statistics, in tolerances."""
-    if not said:
-        return
+    """Worst deviation of each channel over its statistics, in tolerances; the count is a channel too."""
     off = np.array([np.abs(said[k] - found[k]) / _tolerance(k, found, p) for k in said])
-    value = off.max(axis=0)
-    key = list(said)[int(off[:, int(np.argmax(np.nan_to_num(value)))].argmax())]
-    c = len(names)
+    value = np.concatenate([off.max(axis=0) if len(off) else [], [abs(float(r)) / ROW for r in rows]])
+    if not len(value):
+        return
+    worst = int(np.argmax(np.nan_to_num(value)))
+    kept = names[: len(value) - len(rows)] if len(off) else ()
+    key = list(said)[int(off[:, worst].argmax())] if worst < len(kept) else "count"
+    c = len(value)
     yield replace(
         blank, value=value, t0=np.full(c, time[0]), t1=np.full(c, time[1]), which=np.arange(c),
-        channels=names, note=f"in tolerances; worst in {key}",
+        channels=(*kept, *("count" for _ in rows)), note=f"in tolerances; worst in {key}",
     )  # fmt: skip
+
+
+def _rows(said: Stats, rows: int) -> tuple[float, ...]:
+    """By how many rows the stored count is off, where one is stored."""
+    return (float(np.ravel(said["count"])[0]) - rows,) if "count" in said else ()
 
 
 def _tolerance(key: str, found: Mapping[str, Float], p: Params) -> Float:
     if key in ("min", "max"):
         return p.extremes * np.maximum(1.0, np.abs(found[key]))
     return p.of_deviation * found["std"] + p.of_mean * np.maximum(1.0, np.abs(found["mean"]))
-
-
-def _count(said: float, rows: int, stream: str, t0: int, t1: int) -> Evidence:
-    return Evidence.single(
-        abs(said - rows), t0, t1, unit="row", limit=0.0, stream=stream, channel="count",
-        limit_key="rows", note=f"stored {said:.0f}, counted {rows}",
-    )  # fmt: skip
 
 
 def _sums(stream: Stream) -> dict[str, Any]:
@@ -220,9 +219,7 @@ def _corpus(
     empty = np.empty(0, np.int64)
     blank = Evidence(np.empty(0), empty, empty, "1", p.limit, stream=name, apart=True)
     if len(parts) == (listing.declared or len(listing.refs)):
-        yield from _compared(said, found, names, blank, (0, 0), p)
-        if "count" in listing.statistics[name]:
-            yield _count(float(np.ravel(listing.statistics[name]["count"])[0]), rows, name, 0, 0)
+        yield from _compared(said, found, names, blank, (0, 0), p, _rows(listing.statistics[name], rows))
         return
     # A part of the data can only be held to the range of the whole: what lies within it agrees.
     beyond = {"min": np.minimum, "max": np.maximum}
