@@ -21,7 +21,7 @@ Dose: shift of one channel in standard deviations after the statistics were stor
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -29,8 +29,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.features.claims import claimed
 from assay.gate import Abstain, Case, Evidence, Fact, Outcome, gate, param
-from assay.model import Episode, Listing, Role, Stream
+from assay.model import Claim, Episode, Listing, Role, Stream
 from assay.signals.intervals import span
 from assay.synth.episodes import edit, teleop
 
@@ -71,6 +72,9 @@ def describe(x: Float, more: int = 0) -> dict[str, Float]:
     }  # fmt: skip
 
 
+LOST = Claim("statistics", "stored statistics", "of every episode", "none of this one", 1.0)
+
+
 def whole(shift: float = 0.0) -> Listing:
     """A corpus of two episodes with statistics of both; one of them was moved afterwards."""
     rows = np.concatenate([np.asarray(teleop().streams[0].x)] * 2)
@@ -89,6 +93,8 @@ CASES = (
          channel="left_elbow"),
     Case("elbow moved by 1e-6 rad", lambda: stored(1e-6), "pass"),
     Case("count is one too high", lambda: stored(count=1), "fail", channel="count"),
+    Case("a claim of the reader", lambda: replace(stored(), claims=(LOST,)), "fail",
+         channel="stored statistics"),
     Case("no statistics", teleop, "abstain", reason="not-declared"),
     Case("no state", lambda: stored().without_stream("observation.state"), "abstain", reason="absent-stream"),
     Case("corpus statistics are fresh", two, "pass", listing=whole),
@@ -104,6 +110,8 @@ CASES = (
 
 def conclude(listing: Listing, facts: Mapping[str, Mapping[str, Any]], p: Params) -> Iterator[Outcome]:
     """Corpus statistics against the sums over all episodes."""
+    if any(c.topic == "statistics" for c in listing.claims):
+        yield from claimed("statistics", listing.claims)
     known = [n for n in listing.statistics if any(n in mine for mine in facts.values())]
     for name in known:
         yield from _corpus(listing, name, facts, p)
@@ -112,8 +120,10 @@ def conclude(listing: Listing, facts: Mapping[str, Mapping[str, Any]], p: Params
 
 
 @gate(code="INT007", name="stale-statistics", reads=NUMERIC, conclude=conclude)
-def measure(ep: Episode, p: Params) -> Iterator[Outcome]:
+def measure(ep: Episode, p: Params, episode_claims: Mapping[str, Iterable[Outcome]]) -> Iterator[Outcome]:
     """Deviation of each channel's stored statistics, in tolerances; sums where an episode stores none."""
+    if any(c.topic == "statistics" for c in ep.claims):
+        yield from episode_claims["statistics"]
     missing = [d for d in ep.missing(*NUMERIC) if d.name in ep.statistics]
     yield from (Abstain("absent-stream", "statistics without the stream", d.name) for d in missing)
     streams = [s for s in ep.by_role(*NUMERIC) if s.x.size and s.x.dtype.kind in "fiub"]
