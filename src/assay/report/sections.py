@@ -48,15 +48,14 @@ def coverage(run: RunTables, grid: Grid) -> dict[str, Any]:
         d: float(grid.seconds[grid.decision == d].sum() / 3600)
         for d in ("accepted", "rejected", "unmeasured")
     }
-    here = column(run.episodes, "present")[grid.order].astype(bool)
     n = {name: int(s[name]) for name in ("accepted", "rejected", "unmeasured")}
-    absent = int(((grid.decision == "rejected") & ~here).sum())
+    absent = int(((grid.decision == "rejected") & ~grid.present).sum())
     parts = {"accepted": n["accepted"], "unmeasured": n["unmeasured"], "rejected": n["rejected"] - absent,
              "absent": absent}  # fmt: skip
     return {
         "declared": s.get("declared"), "present": s.get("present"), "episodes": s["episodes"], **n,
-        "judged": int((here & (grid.decision != "unmeasured")).sum()), "absent": absent, "hours_of": spent,
-        "frames": s["frames"], "hours": s["hours"], "bar": shares(parts),
+        "judged": int((grid.present & (grid.decision != "unmeasured")).sum()), "absent": absent,
+        "hours_of": spent, "frames": s["frames"], "hours": s["hours"], "bar": shares(parts),
         "percent": {k: percent(v / max(int(s["episodes"]), 1)) for k, v in n.items()},
     }  # fmt: skip
 
@@ -83,7 +82,7 @@ def reason_rows(run: RunTables, grid: Grid) -> list[dict[str, Any]]:
         episodes = np.unique(who[mine & (who >= 0)])
         rows.append({
             "reason": name, "verdicts": n, "hours": hours(float(grid.seconds[episodes].sum() / 3600)),
-            "episodes": len(episodes), "gates": sorted(Counter(gate[mine].tolist()).items()),
+            "episodes": len(episodes), "gates": Counter(sorted(gate[mine].tolist())).most_common(),
             "remedy": REASONS.get(name, ""),
         })  # fmt: skip
     return rows
@@ -91,13 +90,13 @@ def reason_rows(run: RunTables, grid: Grid) -> list[dict[str, Any]]:
 
 def gate_rows(run: RunTables, grid: Grid, docs: Mapping[str, Gate]) -> list[dict[str, Any]]:
     """One row per gate: its counts, what it rejects, and whether it fails nearly everything."""
-    alone = grid.blocks.sum(axis=0) == 1
-    rows = []
+    alone, rows = grid.blocks.sum(axis=0) == 1, []
+    causes = {cause["gate"]: _cluster(cause) for cause in run.summary.get("causes") or ()}
     for code, counted in run.summary["gates"].items():
         counts = {name: int(counted.get(name, 0)) for name in _ORDER}
         row = {"code": code, "title": docs[code].title if code in docs else "", "counts": counts,
                "bar": shares(counts), "systematic": ranking.systematic(counts), "effect": "report",
-               "rejects": 0, "only": 0, "hours": 0.0}  # fmt: skip
+               "rejects": 0, "only": 0, "hours": 0.0, "cluster": causes.get(code, "")}  # fmt: skip
         if code in grid.codes:
             at = grid.codes.index(code)
             rejects = grid.blocks[at] & (grid.status[at] == STATUSES.index("fail"))
@@ -118,18 +117,20 @@ def card_rows(
     all_hours = float(grid.seconds.sum() / 3600)
     charts: dict[str, list[dict[str, Any]]] = {}
     for d in distributions(run.measures, grid):
-        drawn: Chart | None = None if d.zero else chart(d, all_hours)
+        decides = grid.effect[d.gate] in ("require", "reject")
+        drawn: Chart | None = None if d.zero else chart(d, all_hours, decides=decides)
         lo, hi = d.limits
         limit = number(lo) if lo == hi else f"{number(lo)} to {number(hi)}"
         unit = "" if d.unit == "1" else d.unit
         charts.setdefault(d.gate, []).append({
             "key": d.limit_key, "limit": f"{limit} {unit}".strip(), "sense": d.sense, "chart": drawn,
             "worst": f"{number(d.worst)} {unit}".strip(), "samples": int(d.samples.sum()),
-            "unplaced": d.unplaced,
+            "unplaced": d.unplaced, "quota": percent(max(d.quotas)) if max(d.quotas) else "",
         })  # fmt: skip
-    return [
+    cards = [
         {**row, "charts": charts.get(row["code"], []), "doc": _doc(docs.get(row["code"]))} for row in gates
     ]
+    return sorted(cards, key=lambda card: not any(c["chart"] for c in card["charts"]))
 
 
 def corpus_rows(run: RunTables, grid: Grid) -> list[dict[str, Any]]:
@@ -141,9 +142,8 @@ def corpus_rows(run: RunTables, grid: Grid) -> list[dict[str, Any]]:
         row["detail"] = visible(row["detail"] or "")
         row["place"] = visible(" ".join(filter(None, (row["stream"], row["channel"]))))
         row["subject"] = visible(row["subject"])
-        row["says"] = (
-            f"{number(row['worst'])} against {number(row['limit'])}" if np.isfinite(row["worst"]) else ""
-        )
+        measured = row["worst"] is not None and np.isfinite(row["worst"])
+        row["says"] = f"{number(row['worst'])} against {number(row['limit'])}" if measured else ""
     return sorted(rows, key=lambda row: (-STATUSES.index(row["status"]), row["gate"], row["subject"]))
 
 
@@ -177,6 +177,12 @@ def near_rows(run: RunTables, grid: Grid) -> list[dict[str, Any]]:
             "place": visible(" ".join(filter(None, (verdict["stream"], verdict["channel"])))),
         })  # fmt: skip
     return rows
+
+
+def _cluster(cause: Mapping[str, Any]) -> str:
+    """Where the failures of a gate cluster, e.g. ``8 of 12 at action left_elbow``."""
+    place = " ".join(filter(None, (cause["stream"], cause["channel"])))
+    return visible(f"{cause['there']:,} of {cause['episodes']:,} at {place}") if place else ""
 
 
 def _moment(run: RunTables, subject: str, row: Mapping[str, Any]) -> dict[str, Any]:
