@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import pickle
 from dataclasses import dataclass
@@ -40,7 +41,8 @@ class PixelCache:
         path = folder / f"{feature.name}-{key}.pickle"
         if path.is_file():
             features.values[feature.name] = pickle.loads(path.read_bytes())  # noqa: S301 - our own file
-        elif features.models is not None:
+            return
+        with contextlib.suppress(Exception):  # whoever asks for the feature meets the error again
             value = features.get(feature.name)
             draft = path.with_suffix(".part")
             draft.write_bytes(pickle.dumps(value, protocol=5))

@@ -7,6 +7,7 @@ import importlib.metadata
 import json
 import os
 import platform
+import shlex
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -96,13 +97,23 @@ def run(
     gates = select(chosen.gates)
     profiles = _profiles(listed, chosen)
     make_plan(listed, gates=gates, profiles=profiles, calibration=Calibration(), decode=chosen.decode)
-    with Ledger(folder, resume=resume) as ledger:
+    with Ledger(folder, resume=resume) as ledger, _resumption_named(folder):
         plan = _planned(ledger, listed, gates, profiles, chosen, watch)
         _resumable(ledger, plan)
         ledger.write("plan.json", plan.to_json())
         _measure(ledger, plan, chosen.jobs, watch)
         _finish(ledger, plan)
     return Run(folder)
+
+
+@contextlib.contextmanager
+def _resumption_named(folder: Path) -> Iterator[None]:
+    """An interrupt says how the run is continued."""
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        stop.add_note(f"continue it with the same command and --out {shlex.quote(str(folder))} --resume")
+        raise
 
 
 def planned(*corpora: Path | str, **settings: Any) -> Plan:
@@ -122,7 +133,11 @@ def calibration_of(corpus: Path | str, *, watch: Watcher | None = None, **settin
 def prepare(paths: Sequence[Path], chosen: Settings) -> tuple[Corpus, ...]:
     """List the corpora, with distinct names."""
     if not paths:
-        raise UsageError("no corpus was named")
+        raise UsageError("no corpus was named", remedy="name at least one folder")
+    if chosen.jobs < 1:
+        raise UsageError(
+            "too few worker processes", where="jobs", found=str(chosen.jobs), expected="1 or more"
+        )
     names = [p.resolve().name for p in paths]
     return tuple(
         discover(
@@ -148,7 +163,7 @@ def calibrated(
         return Calibration()
     plan = make_plan(corpora, gates=(), profiles=_profiles(corpora, chosen), calibration=Calibration(),
                      decode=chosen.decode)  # fmt: skip
-    everything = {task.subject: task for task in _tasks(plan, "summarise")}
+    everything = {task.subject: task for task in tasks(plan, "summarise")}
     members = calibrate.members(everything)
     job = job_of(plan, statistics=tuple(wanted), cache=cache)
     rows: dict[str, dict[str, Any]] = {name: {} for name in wanted}
@@ -169,10 +184,15 @@ def _planned(
     watch: Watcher | None,
 ) -> Plan:
     stored = ledger.folder / "calibration.json"
+    given = Calibration.read(Path(chosen.calibration)) if chosen.calibration else None
     if stored.is_file():
         calibration = Calibration.read(stored)
-    elif chosen.calibration:
-        calibration = Calibration.read(Path(chosen.calibration))
+        if given is not None and given.digest != calibration.digest:
+            raise RunError("this run began with another calibration", where=str(ledger.folder),
+                           found=str(chosen.calibration), expected=str(stored),
+                           remedy="resume without --calibration, or choose another --out")  # fmt: skip
+    elif given is not None:
+        calibration = given
     else:
         calibration = calibrated(corpora, gates, chosen, watch, _cache(ledger, gates))
     ledger.write("calibration.json", calibration.to_json())
@@ -206,14 +226,14 @@ def _resumable(ledger: Ledger, plan: Plan) -> None:
                            remedy="resume with the same corpus and options, or another --out")  # fmt: skip
 
 
-def _tasks(plan: Plan, what: Literal["measure", "summarise"]) -> Iterator[Task]:
+def tasks(plan: Plan, what: Literal["measure", "summarise"]) -> Iterator[Task]:
     for index, corpus in enumerate(plan.corpora):
         for ref in corpus.listing.refs:
             yield Task(what, plan.subject(index, ref.id), index, ref)
 
 
 def _measure(ledger: Ledger, plan: Plan, jobs: int, watch: Watcher | None) -> None:
-    todo = [task for task in _tasks(plan, "measure") if task.subject not in ledger.places]
+    todo = [task for task in tasks(plan, "measure") if task.subject not in ledger.places]
     job = job_of(plan, cache=_cache(ledger, plan.gates))
     by_subject = {task.subject: task for task in todo}
     for done in _watched(work(job, todo, jobs), "measure", todo, watch):
@@ -241,15 +261,12 @@ def _dead(plan: Plan, task: Task, error: str) -> bytes:
     effects = {g.code: plan.profiles[task.corpus].effect(g.code, plan.corpora[task.corpus].listing.roles)
                for g in plan.gates}  # fmt: skip
     judged = [failed(g, task.subject, error) for g in plan.gates]
-    line, _ = record(
-        task.subject, judged, effects, ep=Episode(task.subject), frames=task.ref.frames, died=True
-    )
-    return line
+    return record(task.subject, judged, effects, ep=Episode(task.subject), frames=task.ref.frames)[0]
 
 
 def _finish(ledger: Ledger, plan: Plan) -> None:
     """Corpus verdicts, tables and summary, from the ledger alone."""
-    order = [task.subject for task in _tasks(plan, "measure")]
+    order = [task.subject for task in tasks(plan, "measure")]
     tally, facts = Tally(), {g.code: {} for g in plan.gates if g.conclude}  # type: ignore[var-annotated]
     for row in ledger.records(order):
         tally.add(row)
