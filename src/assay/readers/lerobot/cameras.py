@@ -42,7 +42,7 @@ def _clip(root: Path, info: Info, part: Part, ref: Ref, data: Data | None, found
     found.files.append(part.path)
     if info.major == 2:
         return Clip(root, part.path)
-    place, rows = part.key, data.table.num_rows if data else ref.frames
+    place, rows = part.key, (data.table.num_rows if data else 0) or ref.frames
     first, count = place.get("first", np.nan), place.get("count", np.nan)
     span = (first + place.get("drift", np.nan), count)
     found.claims.append(checks.pictures(part.name, place, rows, span, part.path))

@@ -53,7 +53,13 @@ def discover(root: Path) -> Listing:
     statistics, more = corpus_statistics(root, info)
     files, outside = _files(root, info)
     refs = _refs(info, table, files)
-    claims += [*table.claims, *more, *outside, *corpus_claims(root, info, table, tasks, refs, files)]
+    claims += [
+        *info.claims,
+        *table.claims,
+        *more,
+        *outside,
+        *corpus_claims(root, info, table, tasks, refs, files),
+    ]
     facts = {"format": f"LeRobot {info.version}", "robot_type": info.robot_type}
     return Listing(
         NAME, root, refs, info.totals.get("total_episodes"),
@@ -92,8 +98,11 @@ def _refs(info: Info, table: Episodes, files: frozenset[str]) -> tuple[Ref, ...]
     at = {episode: i for i, episode in enumerate(table.rows)}
     length = np.array([np.nan if r.length is None else r.length for r in table.rows.values()], np.float64)
     shares = {c: share(p, length, info.fps) for c, p in table.places.items() if len(p) == len(length)}
-    firsts = _first_rows(table)
-    return tuple(_ref(info, episode, table, shares, at.get(episode, -1), firsts) for episode in sorted(ids))
+    firsts = _first_rows(table) if info.major == 3 else {}
+    cameras = tuple(f.name for f in info.cameras)
+    return tuple(
+        _ref(info, episode, table, cameras, shares, at.get(episode, -1), firsts) for episode in sorted(ids)
+    )
 
 
 def _renumbered(table: Episodes, total: int) -> bool:
@@ -138,6 +147,7 @@ def _ref(
     info: Info,
     episode: int,
     table: Episodes,
+    cameras: tuple[str, ...],
     shares: Mapping[str, Shares],
     at: int,
     firsts: Mapping[tuple[int | None, int | None], int],
@@ -156,17 +166,17 @@ def _ref(
             "file_first": first,
         }
     parts = [Part("data", NAME, info.data.fill(fields) or "", key)]
-    for camera in info.cameras:
-        seen = {**fields, "video_key": camera.name, "image_key": camera.name}
+    for camera in cameras:
+        seen = {**fields, "video_key": camera, "image_key": camera}
         clip: dict[str, Any] = {}
         if info.major == 3:
             seen["chunk_index"], seen["file_index"] = None, None
-            if at >= 0 and camera.name in shares:
-                clip = _clip(shares[camera.name], at)
-                place = table.places[camera.name][at, :2]
+            if at >= 0 and camera in shares:
+                clip = _clip(shares[camera], at)
+                place = table.places[camera][at, :2]
                 if np.isfinite(place).all():  # never the data file's numbers: cameras are split on their own
                     seen["chunk_index"], seen["file_index"] = int(place[0]), int(place[1])
-        parts.append(Part(camera.name, NAME, info.video.fill(seen) or "", clip))
+        parts.append(Part(camera, NAME, info.video.fill(seen) or "", clip))
     return Ref(f"episode_{episode:06d}", tuple(parts), length)
 
 

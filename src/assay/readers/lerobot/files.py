@@ -103,6 +103,9 @@ class Template:
     parts: tuple[tuple[str, str, int], ...]
     """(literal before the hole, field or empty, width)."""
 
+    form: str
+    """The same for the % operator, with one place per field in order."""
+
     @classmethod
     def parse(cls, text: Any, where: str) -> Template:
         """Split a template of ``info.json``.
@@ -125,19 +128,12 @@ class Template:
                 found=repr(text)[:200],
                 expected="fields " + ", ".join(FIELDS),
             )
-        return cls(text, tuple(parts))
+        return cls(text, tuple(parts), "".join(_form(*part) for part in parts))
 
     def fill(self, fields: Mapping[str, int | str | None]) -> str | None:
         """The path, or None where a field has no value."""
-        out = []
-        for literal, field, width in self.parts:
-            out.append(literal)
-            if field:
-                value = fields.get(field)
-                if value is None:
-                    return None
-                out.append(f"{value:0{width}d}" if width and isinstance(value, int) else str(value))
-        return "".join(out)
+        found = tuple([fields.get(field) for _, field, _ in self.parts if field])
+        return None if None in found else self.form % found
 
     @property
     def uses(self) -> frozenset[str]:
@@ -153,6 +149,11 @@ class Template:
     def ending(self) -> str:
         """The ending of all its paths, e.g. ``.parquet``."""
         return Path("x" + self.parts[-1][0]).suffix
+
+
+def _form(literal: str, field: str, width: int) -> str:
+    place = "" if not field else "%s" if field.endswith("_key") or not width else f"%0{width}d"
+    return literal.replace("%", "%%") + place
 
 
 def present(root: Path, folder: str) -> frozenset[str]:

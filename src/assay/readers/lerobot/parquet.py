@@ -52,16 +52,21 @@ def opened(path: Path, relative: str) -> Any:
 
 def unreadable(relative: str, error: BaseException, path: Path | None = None) -> UnreadableError:
     """The one error for bytes that pyarrow refuses, with the likely cause where it shows."""
-    try:
-        pointer = path is not None and path.open("rb").read(len(_POINTER)) == _POINTER
-    except OSError:
-        pointer = False
+    pointer = path is not None and _starts(path, _POINTER)
     return UnreadableError(
         "not a readable parquet file",
         where=relative,
         found="a Git LFS pointer" if pointer else str(error).splitlines()[0][:200] if str(error) else None,
         remedy="fetch the real file with git lfs pull" if pointer else "deliver the file again",
     )
+
+
+def _starts(path: Path, head: bytes) -> bool:
+    try:
+        with path.open("rb") as handle:
+            return handle.read(len(head)) == head
+    except OSError:
+        return False
 
 
 def read(file: Any, names: Iterable[str], relative: str, groups: list[int] | None = None) -> pa.Table:

@@ -104,7 +104,7 @@ def _length(value: Any) -> int | None:
 def _texts(value: Any) -> tuple[str, ...]:
     if isinstance(value, str):
         return (value,)
-    return tuple(str(v) for v in value if v is not None) if isinstance(value, list) else ()
+    return tuple([str(v) for v in value if v is not None]) if isinstance(value, list) else ()
 
 
 def _numbered(rows: list[Row]) -> list[Row]:
