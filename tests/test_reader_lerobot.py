@@ -146,7 +146,7 @@ FAULTS: list[tuple[str, str, Bend, dict[Any, dict[tuple[str, str, str], float]]]
         E0: {("boundary", "rows", ""): 1}, E1: {("boundary", "rows", ""): 1},
         E2: {("boundary", "rows", ""): 1}}),
     ("D11 data pointer of another file", "v3.0", _d11, {
-        "set": {("declared", "rows of data files", ""): 6, ("file", "unclaimed files", ""): 1},
+        "set": {("declared", "rows of data files", ""): 6, ("pointer", "unclaimed files", ""): 1},
         E2: {("pointer", "data file", ""): 6, ("boundary", "rows", ""): 6}}),
     ("rows of another episode, v2", "v2.1", _wrong_label, {
         E1: {("pointer", "episode_index", ""): 2, ("statistics", "episode_index", "episode_index"): 1}}),

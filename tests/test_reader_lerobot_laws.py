@@ -256,9 +256,9 @@ def test_hostile_info_is_no_crash(version: str, change: dict[str, Any], tmp_path
 
 
 HOSTILE_LINES = [
-    b'{"episode_index": 0, "length": 1e400}', b'{"episode_index": -1}', b'{"episode_index": "0"}', b"[]", b"7",
-    b'{"episode_index": 0, "tasks": {"a": 1}, "length": -5}', b"\xff\xfe\x00", b"", b'{"episode_index": 1e18}',
-    b'{"episode_index": 0, "length": 3}\n{"episode_index": 0, "length": 4}', DEEP,
+    b'{"episode_index": 0, "length": 1e400}', b'{"episode_index": -1}', b'{"episode_index": "0"}', b"[]",
+    b'{"episode_index": 0, "tasks": {"a": 1}, "length": -5}', b"\xff\xfe\x00", b"", b"7",
+    b'{"episode_index": 1e18}', b'{"episode_index": 0, "length": 3}\n{"episode_index": 0, "length": 4}', DEEP,
 ]  # fmt: skip
 
 

@@ -81,7 +81,7 @@ def test_franka_reads_beside_duplicate_column_names(sets: Path) -> None:
     assert (double.where, double.size) == ("meta/episodes/episodes.parquet", 4)
     found = wrong(listing)
     assert found["pointer", "videos/observation.images.top/file_index", double.where] == 9
-    assert ("file", "unclaimed files", "") in found
+    assert ("pointer", "unclaimed files", "") in found
     for ep in episodes:
         assert [s.name for s in ep.streams] == ["observation.images.top", "observation.images.wrist"]
         assert [len(s) for s in ep.streams] == [68, 68]  # the rows are absent, the pictures are not

@@ -144,7 +144,7 @@ def _unclaimed(root: Path, info: Info, refs: Sequence[Ref], files: frozenset[str
     endings = tuple(e for e in (info.data.ending, info.video.ending) if e)
     spare = sorted(f for f in files - named if f.endswith(endings))
     found = f"{len(spare)}: {', '.join(spare[:3])}" if spare else "none"
-    yield Claim("file", "unclaimed files", "none", found, float(len(spare)))
+    yield Claim("pointer", "unclaimed files", "none", found, float(len(spare)))
     if info.major == 3:
         yield from _rows(root, refs, files)
 
