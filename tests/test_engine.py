@@ -299,6 +299,13 @@ def test_modules_in_the_working_folder_are_not_run(corpus: Path, tmp_path: Path)
     assert statuses(Run(tmp_path / "run")) == EXPECTED
 
 
+def test_names_that_are_no_text_cost_nothing(tmp_path: Path) -> None:
+    root = toy_corpus(tmp_path / "corpus", {"ep_000": 3.0}, channels=("left_\ud800elbow",))
+    done = run(root, out=tmp_path / "run", gates=GATES, jobs=1)
+    (row,) = done.findings.to_pylist()
+    assert (row["channel"], statuses(done)) == ("left_?elbow", {"ep_000": "fail"})
+
+
 def test_wrong_use_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     root = toy_corpus(tmp_path / "corpus", flights(1))
     out = tmp_path / "run"

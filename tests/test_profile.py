@@ -78,7 +78,8 @@ def test_a_profile_extends_a_packaged_one(tmp_path: Path) -> None:
 REFUSED = {
     "a = 1": "mine.toml: unknown item in a profile (found a, "
     "expected name, extends, [[effects]], [params.CODE]).",
-    "name = ": "mine.toml: the profile is not TOML (found Invalid value (at end of document)).",
+    "name = ": "mine.toml: the profile is not TOML (found Invalid value (at end of document)); "
+    "see docs/guide.md for what a profile may hold.",
     'extends = "robots"': "mine.toml: unknown profile to extend (found 'robots', expected teleoperation, "
     "retargeted-motion, human-demonstration, simulation, unresolved).",
     'effects = "INT*"': "mine.toml: effects are not tables (expected [[effects]]).",
@@ -104,10 +105,10 @@ def test_a_file_that_is_no_profile_is_refused(
 
 
 def test_a_profile_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"cannot be read \(found No such file or directory\)"):
+    with pytest.raises(UsageError, match=r"cannot be read \(found No such file or directory, expected"):
         load_profile(tmp_path / "none.toml")
     (tmp_path / "mine.toml").write_bytes(b"\xff\xfe")
-    with pytest.raises(UsageError, match=r"cannot be read \(found invalid start byte\)"):
+    with pytest.raises(UsageError, match=r"cannot be read \(found invalid start byte, expected"):
         load_profile(tmp_path / "mine.toml")
 
 

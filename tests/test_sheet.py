@@ -175,7 +175,8 @@ REFUSED = {
     'sync = "ntp"': MISFIT.format(
         "sync", "'ntp'", "Input should be 'one-clock', 'ptp', 'trigger', 'clap', 'software' or 'none'"
     ),
-    "kind = ": "s.toml: the sheet is not TOML (found Invalid value (at end of document)).",
+    "kind = ": "s.toml: the sheet is not TOML (found Invalid value (at end of document)); "
+    "see docs/sheet.md for what a sheet may hold.",
 }
 
 

@@ -66,14 +66,16 @@ def load_profile(path: Path) -> Profile:
         return _parse(path.read_text("utf-8"), str(path))
     except (OSError, UnicodeDecodeError) as error:
         found = error.strerror if isinstance(error, OSError) else error.reason
-        raise UsageError("the profile cannot be read", where=str(path), found=str(found)) from error
+        raise UsageError("the profile cannot be read", where=str(path), found=str(found),
+                         expected="a TOML file in UTF-8") from error  # fmt: skip
 
 
 def _parse(text: str, where: str) -> Profile:
     try:
         data: dict[str, Any] = tomllib.loads(text)
     except ValueError as error:  # also a number of thousands of digits
-        raise UsageError("the profile is not TOML", where=where, found=str(error)) from error
+        raise UsageError("the profile is not TOML", where=where, found=str(error),
+                         remedy="see docs/guide.md for what a profile may hold") from error  # fmt: skip
     strange = set(data) - {"name", "extends", "effects", "params"}
     if strange:
         raise UsageError("unknown item in a profile", where=where, found=", ".join(sorted(strange)),

@@ -196,7 +196,8 @@ class Run:
             UsageError: if the run has no such episode.
         """
         if subject not in self.episodes["subject"].to_pylist():
-            raise UsageError("the run has no such episode", where=str(self.path), found=subject)
+            raise UsageError("the run has no such episode", where=str(self.path), found=subject,
+                             remedy="assay verdicts lists the episodes of a run")  # fmt: skip
         return EpisodeOfRun(self, subject)
 
     def _table(self, name: str) -> pa.Table:

@@ -56,4 +56,5 @@ def open_again(
             features = Features(ep, plugs.features(), calibration.for_episode(subject))
             PixelCache(None, plan["decode"]).prepare(features)
             return gate, features, params
-    raise UsageError("the corpus has no such episode any more", found=subject)
+    raise UsageError("the corpus has no such episode any more", found=subject,
+                     remedy="run again on the corpus as it is now")  # fmt: skip

@@ -8,9 +8,10 @@ import json
 import os
 import platform
 import shlex
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -62,6 +63,9 @@ class Settings:
     jobs: int = field(default_factory=lambda: len(os.sched_getaffinity(0)))
     decode: Decode = "auto"
     calibration: Path | None = None
+    cache: Path | None = None
+    """Where what was decoded is kept between runs, by content. Only for a folder that is your own: it holds
+    pickles."""
 
 
 Watcher = Callable[[Progress], None]
@@ -97,11 +101,12 @@ def run(
     gates = select(chosen.gates)
     profiles = _profiles(listed, chosen)
     make_plan(listed, gates=gates, profiles=profiles, calibration=Calibration(), decode=chosen.decode)
-    with Ledger(folder, resume=resume) as ledger, _resumption_named(folder):
+    with Ledger(folder, resume=resume) as ledger, _resumption_named(folder), _kept(chosen, gates) as cache:
+        chosen = replace(chosen, cache=cache)
         plan = _planned(ledger, listed, gates, profiles, chosen, watch)
         _resumable(ledger, plan)
         ledger.write("plan.json", plan.to_json())
-        _measure(ledger, plan, chosen.jobs, watch)
+        _measure(ledger, plan, chosen, watch)
         _finish(ledger, plan)
     return Run(folder)
 
@@ -127,7 +132,7 @@ def planned(*corpora: Path | str, **settings: Any) -> Plan:
 def calibration_of(corpus: Path | str, *, watch: Watcher | None = None, **settings: Any) -> Calibration:
     """Learn what the gates ask for from one corpus; raises as `run` does."""
     chosen = Settings(**settings)
-    return calibrated(prepare([Path(corpus)], chosen), select(chosen.gates), chosen, watch, None)
+    return calibrated(prepare([Path(corpus)], chosen), select(chosen.gates), chosen, watch)
 
 
 def prepare(paths: Sequence[Path], chosen: Settings) -> tuple[Corpus, ...]:
@@ -155,7 +160,6 @@ def calibrated(
     gates: Sequence[Gate],
     chosen: Settings,
     watch: Watcher | None,
-    cache: Path | None,
 ) -> Calibration:
     """Fit the statistics that the gates ask for; empty where they ask for none."""
     wanted = calibrate.wanted(gates)
@@ -165,7 +169,7 @@ def calibrated(
                      decode=chosen.decode)  # fmt: skip
     everything = {task.subject: task for task in tasks(plan, "summarise")}
     members = calibrate.members(everything)
-    job = job_of(plan, statistics=tuple(wanted), cache=cache)
+    job = job_of(plan, statistics=tuple(wanted), cache=chosen.cache)
     rows: dict[str, dict[str, Any]] = {name: {} for name in wanted}
     for done in _watched(work(job, [everything[m] for m in members], chosen.jobs), "calibrate",
                          [everything[m] for m in members], watch):  # fmt: skip
@@ -194,18 +198,22 @@ def _planned(
     elif given is not None:
         calibration = given
     else:
-        calibration = calibrated(corpora, gates, chosen, watch, _cache(ledger, gates))
+        calibration = calibrated(corpora, gates, chosen, watch)
     ledger.write("calibration.json", calibration.to_json())
     return make_plan(corpora, gates=gates, profiles=profiles, calibration=calibration, decode=chosen.decode)
 
 
-def _cache(ledger: Ledger, gates: Sequence[Gate]) -> Path | None:
-    """Where pixel features are kept: only needed if calibration looks at pixels before the run does."""
-    if not any(s.pixels for s in calibrate.wanted(gates).values()):
-        return None
-    folder = ledger.folder / "cache"
-    folder.mkdir(exist_ok=True)
-    return folder
+@contextlib.contextmanager
+def _kept(chosen: Settings, gates: Sequence[Gate]) -> Iterator[Path | None]:
+    """Where decoded values are kept: the caller's folder, else a private one if calibration decodes first."""
+    if chosen.cache is not None:
+        Path(chosen.cache).mkdir(parents=True, exist_ok=True)
+        yield Path(chosen.cache)
+    elif any(s.pixels for s in calibrate.wanted(gates).values()):
+        with tempfile.TemporaryDirectory(prefix="assay-") as folder:
+            yield Path(folder)
+    else:
+        yield None
 
 
 def _profiles(corpora: Sequence[Corpus], chosen: Settings) -> list[Profile]:
@@ -232,11 +240,11 @@ def tasks(plan: Plan, what: Literal["measure", "summarise"]) -> Iterator[Task]:
             yield Task(what, plan.subject(index, ref.id), index, ref)
 
 
-def _measure(ledger: Ledger, plan: Plan, jobs: int, watch: Watcher | None) -> None:
+def _measure(ledger: Ledger, plan: Plan, chosen: Settings, watch: Watcher | None) -> None:
     todo = [task for task in tasks(plan, "measure") if task.subject not in ledger.places]
-    job = job_of(plan, cache=_cache(ledger, plan.gates))
+    job = job_of(plan, cache=chosen.cache)
     by_subject = {task.subject: task for task in todo}
-    for done in _watched(work(job, todo, jobs), "measure", todo, watch):
+    for done in _watched(work(job, todo, chosen.jobs), "measure", todo, watch):
         ledger.append(done.subject, done.line or _dead(plan, by_subject[done.subject], done.error))
 
 

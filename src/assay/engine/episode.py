@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from typing import Any, Final
 
 import orjson
@@ -60,6 +60,7 @@ class Bench:
         return self._done(task, ep, judged, time.perf_counter() - started)
 
     def open(self, task: Task) -> Episode:
+        """The task's episode; one that cannot be read is empty and claims so."""
         listing, sheet = self.job.listings[task.corpus], self.job.sheets[task.corpus]
         try:
             ep = plugs.readers()[listing.reader].open(listing, task.ref, self.want, sheet)
@@ -70,6 +71,7 @@ class Bench:
         return apply(sheet, ep)
 
     def features(self, task: Task, ep: Episode) -> Features:
+        """Its features, with the fitted models that may judge it; nothing is computed yet."""
         models = self.job.calibration.for_episode(task.subject)
         features = Features(ep, plugs.features(), models)
         PixelCache(self.job.cache, self.job.decode).prepare(features)
@@ -129,7 +131,24 @@ def record(
         "findings": [f for j in judged for f in j.findings],
         "facts": facts,
     }
-    return orjson.dumps(row, option=orjson.OPT_SERIALIZE_NUMPY), decision
+    return _json(row), decision
+
+
+def _json(row: Mapping[str, Any]) -> bytes:
+    try:
+        return orjson.dumps(row, option=orjson.OPT_SERIALIZE_NUMPY)
+    except TypeError:  # a stranger's JSON may hold half a surrogate pair, which is no text
+        return orjson.dumps(_textual(row), option=orjson.OPT_SERIALIZE_NUMPY)
+
+
+def _textual(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, Mapping):
+        return {_textual(k): _textual(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_textual(v) for v in value]
+    return _textual(asdict_flat(value)) if is_dataclass(value) else value
 
 
 def asdict_flat(row: Any) -> dict[str, Any]:
