@@ -141,7 +141,7 @@ def in_process(root: Path) -> tuple[float, dict[str, float], float]:
     """Seconds to open all episodes, per gate and feature, and for the whole of what a worker does."""
     from assay import plugs
     from assay.engine import planned
-    from assay.engine.drive import tasks
+    from assay.engine.job import tasks
     from assay.engine.episode import Bench
     from assay.engine.job import job_of
     from assay.examine import examine

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.metadata
 import json
 import os
-import platform
 import shlex
 import tempfile
 import time
@@ -19,16 +17,16 @@ from assay import calibrate
 from assay.calibrate import Calibration
 from assay.corpus import Corpus, discover
 from assay.engine.episode import record
-from assay.engine.job import Done, Task, job_of
+from assay.engine.finish import finish
+from assay.engine.job import Done, Task, job_of, tasks
 from assay.engine.local import work
 from assay.errors import RunError, UsageError
-from assay.examine import conclude, failed
+from assay.examine import failed
 from assay.gate import Gate
 from assay.model import Episode
-from assay.plan import SCHEMA, Decode, Plan, make_plan, select
+from assay.plan import Decode, Plan, make_plan, select
 from assay.profile import Profile, load_profile, profile_for
-from assay.store import CORPUS, Ledger, Run
-from assay.tally import Tally
+from assay.store import Ledger, Run
 
 __all__ = ["Progress", "Settings", "calibration_of", "planned", "prepare", "run"]
 
@@ -107,7 +105,7 @@ def run(
         _resumable(ledger, plan)
         ledger.write("plan.json", plan.to_json())
         _measure(ledger, plan, chosen, watch)
-        _finish(ledger, plan)
+        finish(ledger, plan)
     return Run(folder)
 
 
@@ -234,12 +232,6 @@ def _resumable(ledger: Ledger, plan: Plan) -> None:
                            remedy="resume with the same corpus and options, or another --out")  # fmt: skip
 
 
-def tasks(plan: Plan, what: Literal["measure", "summarise"]) -> Iterator[Task]:
-    for index, corpus in enumerate(plan.corpora):
-        for ref in corpus.listing.refs:
-            yield Task(what, plan.subject(index, ref.id), index, ref)
-
-
 def _measure(ledger: Ledger, plan: Plan, chosen: Settings, watch: Watcher | None) -> None:
     todo = [task for task in tasks(plan, "measure") if task.subject not in ledger.places]
     job = job_of(plan, cache=chosen.cache)
@@ -270,51 +262,6 @@ def _dead(plan: Plan, task: Task, error: str) -> bytes:
                for g in plan.gates}  # fmt: skip
     judged = [failed(g, task.subject, error) for g in plan.gates]
     return record(task.subject, judged, effects, ep=Episode(task.subject), frames=task.ref.frames)[0]
-
-
-def _finish(ledger: Ledger, plan: Plan) -> None:
-    """Corpus verdicts, tables and summary, from the ledger alone."""
-    order = [task.subject for task in tasks(plan, "measure")]
-    tally, facts = Tally(), {g.code: {} for g in plan.gates if g.conclude}  # type: ignore[var-annotated]
-    for row in ledger.records(order):
-        tally.add(row)
-        for code, kept in row["facts"].items():
-            if code in facts:
-                facts[code][row["subject"]] = kept
-    for index, corpus in enumerate(plan.corpora):
-        subject = CORPUS if len(plan.corpora) == 1 else f"{corpus.name}/{CORPUS}"
-        line = _concluded(plan, index, subject, facts)
-        ledger.append(subject, line)
-        tally.add(json.loads(line))
-        order.append(subject)
-    ledger.finish(order, {**_head(plan), **tally.summary()})
-
-
-def _concluded(plan: Plan, index: int, subject: str, facts: dict[str, dict[str, Any]]) -> bytes:
-    listing = plan.corpora[index].listing
-    mine = {plan.subject(index, ref.id) for ref in listing.refs}
-    judged = []
-    for gate in plan.gates:
-        if gate.conclude is not None:
-            own = {s: f for s, f in facts[gate.code].items() if s in mine}
-            judged.append(conclude(gate, listing, own, plan.params[index][gate.code], subject))
-    effects = {g.code: plan.profiles[index].effect(g.code, listing.roles) for g in plan.gates}
-    return record(subject, judged, effects)[0]
-
-
-def _head(plan: Plan) -> dict[str, Any]:
-    declared = [c.listing.declared if c.listing.declared is not None else len(c.listing.refs)
-                for c in plan.corpora]  # fmt: skip
-    return {
-        "schema_version": SCHEMA,
-        "measure_id": plan.measure_id,
-        "judge_id": plan.judge_id,
-        "versions": {"assay": importlib.metadata.version("assay"), "python": platform.python_version()},
-        "corpora": json.loads(plan.to_json())["corpora"],
-        "profile": ", ".join(dict.fromkeys(p.name for p in plan.profiles)),
-        "decode": plan.decode,
-        "declared": sum(declared),
-    }
 
 
 def _default_out(corpora: Sequence[Corpus]) -> Path:
