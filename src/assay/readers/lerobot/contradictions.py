@@ -10,9 +10,9 @@ from typing import Final
 
 from assay.errors import UnreadableError
 from assay.model import Claim, Ref
-from assay.readers.lerobot.files import ranges
+from assay.readers.lerobot.files import file_at, ranges
 from assay.readers.lerobot.info import INFO, Feature, Info
-from assay.readers.lerobot.parquet import file_at, opened
+from assay.readers.lerobot.parquet import opened
 from assay.readers.lerobot.tables import Episodes
 
 __all__ = ["corpus_claims"]

@@ -14,28 +14,13 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from assay.errors import UnreadableError
-from assay.inside import path_inside
 
-__all__ = ["BROKEN", "column", "dtype_name", "file_at", "is_numeric", "opened", "read", "row_width", "values"]
+__all__ = ["BROKEN", "column", "dtype_name", "is_numeric", "opened", "read", "row_width", "values"]
 
 BROKEN: Final = (pa.ArrowException, OSError, ValueError, MemoryError, OverflowError)
 """What pyarrow raises upon broken bytes."""
 
 _POINTER: Final = b"version https://git-lfs"
-
-
-def file_at(root: Path, relative: str) -> Path:
-    """The real path of a regular file of the corpus.
-
-    Raises:
-        OutsideCorpusError: if it leads out of the corpus.
-        UnreadableError: if it is not a regular file.
-    """
-    path = path_inside(root, relative)
-    if not path.is_file():
-        state = "not a regular file" if path.exists() else "absent"
-        raise UnreadableError("the file cannot be opened", where=relative, found=state)
-    return path
 
 
 def opened(path: Path, relative: str) -> Any:
@@ -45,7 +30,7 @@ def opened(path: Path, relative: str) -> Any:
         UnreadableError: if the footer is not there or not readable.
     """
     try:
-        return pq.ParquetFile(path)
+        return pq.ParquetFile(pa.OSFile(str(path)))
     except BROKEN as error:
         raise unreadable(relative, error, path) from error
 
@@ -69,7 +54,9 @@ def _starts(path: Path, head: bytes) -> bool:
         return False
 
 
-def read(file: Any, names: Iterable[str], relative: str, groups: list[int] | None = None) -> pa.Table:
+def read(
+    file: Any, names: Iterable[str], relative: str, groups: list[int] | None = None, schema: Any = None
+) -> pa.Table:
     """The named top-level columns, by place, so that doubled names and dots in names do no harm.
 
     Raises:
@@ -78,10 +65,11 @@ def read(file: Any, names: Iterable[str], relative: str, groups: list[int] | Non
     try:
         wanted = set(names)
         paths, at = [], 0
-        for field in file.schema_arrow:
+        parquet = file.schema
+        for field in schema or file.schema_arrow:
             leaves = _leaves(field.type)
             if field.name in wanted:
-                paths += [file.schema.column(i).path for i in range(at, at + leaves)]
+                paths += [parquet.column(i).path for i in range(at, at + leaves)]
             at += leaves
         if groups is None:
             return file.read(columns=paths, use_threads=False)

@@ -15,7 +15,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from assay.readers.lerobot.parquet import BROKEN, column, file_at, opened, read, unreadable, values
+from assay.readers.lerobot.files import file_at
+from assay.readers.lerobot.parquet import BROKEN, column, opened, read, unreadable, values
 
 __all__ = ["Data", "rows_of"]
 
@@ -83,8 +84,9 @@ def rows_of(
     path = file_at(root, relative)
     if not shared:
         file = opened(path, relative)
-        table = read(file, names, relative)
-        return Data(table, file.schema_arrow, False, 1, table.num_rows)
+        schema = file.schema_arrow
+        table = read(file, names, relative, schema=schema)
+        return Data(table, schema, False, 1, table.num_rows)
     held = _held(path, relative)
     total = int(held.groups[-1])
     spans = _spans(held, episode, stretch, total)

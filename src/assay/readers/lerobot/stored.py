@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.errors import UnreadableError
-from assay.inside import open_inside
 from assay.model import Claim
-from assay.readers.lerobot.files import json_of, mapping
+from assay.readers.lerobot.files import file_at, json_of, mapping
 from assay.readers.lerobot.info import Info
-from assay.readers.lerobot.parquet import column, file_at, innermost, is_numeric, opened, read, values
+from assay.readers.lerobot.parquet import column, innermost, is_numeric, opened, read, values
 from assay.readers.lerobot.tables import STATS
 
 __all__ = ["Statistics", "corpus_statistics", "line_statistics", "row_statistics"]
@@ -44,7 +43,7 @@ def line_statistics(root: Path, at: tuple[int, int, int]) -> Statistics:
         UnreadableError: if the line is not what was listed.
     """
     number, offset, size = at
-    with open_inside(root, STATS) as handle:
+    with file_at(root, STATS).open("rb") as handle:
         handle.seek(offset)
         line = handle.read(size)
     return _arrays(mapping(line, f"{STATS}:{number}").get("stats"))

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from assay.errors import UnreadableError
 from assay.model import Claim
-from assay.readers.lerobot.files import lines_of, mapping, present, whole
-from assay.readers.lerobot.parquet import column, file_at, opened, read
+from assay.readers.lerobot.files import file_at, lines_of, mapping, present, whole
+from assay.readers.lerobot.parquet import column, opened, read
 
 __all__ = ["Episodes", "Row", "read_episodes", "read_stats_index", "read_tasks"]
 
