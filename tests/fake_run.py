@@ -175,12 +175,15 @@ class FakeRun:
 
     def _tiled(self, rows: list[dict[str, Any]], corpus: list[dict[str, Any]], name: str) -> pa.Table:
         table = pa.Table.from_pylist(rows, SCHEMAS[name])
-        at, subject = table.column_names.index("subject"), table["subject"]
-        more = [
-            table.set_column(at, "subject", pc.binary_join_element_wise(f"batch_{k}", subject, "/"))
-            for k in range(1, self.copies)
-        ]
+        more = [_renamed(table, f"batch_{k}") for k in range(1, self.copies)]
         return pa.concat_tables([table, *more, pa.Table.from_pylist(corpus, SCHEMAS[name])])
+
+
+def _renamed(table: pa.Table, batch: str) -> pa.Table:
+    for name in {"subject", "files"} & set(table.column_names):
+        at = table.column_names.index(name)
+        table = table.set_column(at, name, pc.binary_join_element_wise(batch, table[name], "/"))
+    return table
 
 
 def fake_run(

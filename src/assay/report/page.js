@@ -54,14 +54,19 @@
     if (size < 1e-4 || size >= 1e6) return x.toExponential(3);
     return clean(x.toFixed(Math.max(0, 3 - Math.floor(Math.log10(size)))));
   }
-  const percent = (x) => (x > 0 && x < 1e-4 ? "< 0.01 %" : number(Number((100 * x).toPrecision(3))) + " %");
-  const unit = (u) => (u && u !== "1" ? " " + u : "");
+  const percent = (x) => (x > 0 && x < 1e-4 ? "< 0.01 %" : number(Number((100 * x).toPrecision(3))) + "\u00a0%");
+  const COUNTED = ["frame", "row", "byte", "tick"];
+  function withUnit(x, unit) {
+    const text = number(x);
+    if (!unit || unit === "1" || unit === "mixed" || text === "–") return text;
+    return text + "\u00a0" + unit + (COUNTED.includes(unit) && text !== "1" ? "s" : "");
+  }
 
   const N = data.episodes.id.length, G = data.gates.length;
   const ids = data.episodes.id, decision = data.episodes.decision;
   const seconds = unpack(data.episodes.seconds, N), frames = unpack(data.episodes.frames, N);
   const tasks = unpack(data.episodes.task, N), reasons = unpack(data.episodes.reasons, N);
-  const files = once(() => unpack(data.episodes.files, N)), wall = once(() => unpack(data.episodes.wall, N));
+  const files = once(() => unpack(data.episodes.files, N).map((f, i) => f.replaceAll("\u0001", () => ids[i].split("/").pop()))), wall = once(() => unpack(data.episodes.wall, N));
   const place = once(() => new Map(ids.map((id, i) => [id, i])));
   const haystack = once(() => ids.map((id, i) => (id + " " + tasks[i] + " " + reasons[i]).toLowerCase()));
   const field = (gate, name) => (gate.columns ||= {})[name] || (gate.columns[name] = unpack(gate[name], N));
@@ -234,6 +239,7 @@
     }
     body.style.height = Math.max(state.order.length, 1) * ROW + "px";
     body.classList.toggle("empty", !state.order.length);
+    grid.style.setProperty("--rows", state.order.length);
     grid.setAttribute("aria-rowcount", state.order.length + 1);
     let hours = 0;
     for (const i of state.order) hours += seconds[i] / 3600;
@@ -292,18 +298,19 @@
     return svg;
   }
   function verdictRow(k, i) {
-    const gate = data.gates[k], get = (name) => field(gate, name)[i], s = gate.status[i], u = unit(get("unit"));
+    const gate = data.gates[k], get = (name) => field(gate, name)[i], s = gate.status[i], u = get("unit");
     const where = visible([get("stream"), get("channel")].filter(Boolean).join(" "));
-    const measured = get("worst") === null ? "" : number(get("worst")) + u + " against " + number(get("limit")) + u;
+    const measured = get("worst") === null ? "" : withUnit(get("worst"), u) + " against " + withUnit(get("limit"), u);
     const loHi = get("lo") === get("hi") ? percent(get("lo")) : percent(get("lo")) + " to " + percent(get("hi"));
-    const share = measured && (get("quota") || get("hi")) ? loHi + " beyond, " + percent(get("quota")) + " allowed" : "";
+    const n = get("n_in") + get("n_unknown");
+    const share = measured && n > 1 && (get("quota") || get("hi")) ? loHi + " beyond, " + percent(get("quota")) + " allowed" : "";
     const reason = get("reason"), why = s === "p" || !reason ? "" : visible(reason);
-    const samples = get("n_in") || get("n_unknown")
+    const samples = n > 1 || get("n_unknown") || get("n_nan")
       ? count(get("n_in")) + " samples" + (get("n_unknown") ? ", " + count(get("n_unknown")) + " of unknown scope" : "") + (get("n_nan") ? ", " + count(get("n_nan")) + " without a number" : "")
       : "";
     return make("tr", {}, make("td", { class: "nowrap" }, sign(s), " ", gateLink(k)),
       make("td", {}, make("b", {}, gate.title || gate.code), " ", make("span", { class: "effect" }, gate.effect),
-        ...[measured, share, samples].filter(Boolean).map((t) => make("div", {}, t)),
+        make("div", {}, [measured, share, samples].filter(Boolean).join(" · ")),
         where && s !== "p" ? make("div", { class: "channel" }, make("bdi", {}, where)) : null,
         why ? make("div", { class: "why" }, make("code", {}, why), " ", make("bdi", {}, visible(get("detail")))) : null,
         s === "a" && data.reasons[reason] ? make("div", { class: "quiet" }, "Would decide it: " + data.reasons[reason]) : null));
@@ -312,7 +319,7 @@
     return make("li", { class: "moment" },
       make("p", {}, gateLink(f.gate), " ", make("span", { class: "nowrap" }, f.t0.toFixed(2) + "–" + f.t1.toFixed(2) + " s"), " ",
         make("bdi", { class: "channel", title: visible(f.stream) }, visible(f.channel || f.stream)), " ",
-        make("span", { class: "nowrap" }, make("b", {}, number(f.worst) + unit(f.unit)), " against " + number(f.limit) + unit(f.unit)), " ",
+        make("span", { class: "nowrap" }, make("b", {}, withUnit(f.worst, f.unit)), " against " + withUnit(f.limit, f.unit)), " ",
         f.note ? make("span", { class: "quiet" }, make("bdi", {}, visible(f.note))) : null),
       copyButton(viewLine(ids[i], f.t0)));
   }
@@ -475,4 +482,12 @@
   addEventListener("hashchange", follow);
   addEventListener("beforeprint", printTable);
   if (location.hash) follow();
+  // The first click on a heading finds its column ranked already.
+  const unranked = COLUMNS.map((c) => c.name);
+  const idle = (work) => (window.requestIdleCallback ? requestIdleCallback(work) : setTimeout(work, 50));
+  idle(function next() {
+    if (!unranked.length) return;
+    keyOf(unranked.pop());
+    idle(next);
+  });
 })();

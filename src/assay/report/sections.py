@@ -14,7 +14,7 @@ from assay.report import ranking
 from assay.report.charts import Chart, chart
 from assay.report.rungs import distributions
 from assay.report.tables import STATUSES, Grid, RunTables, column
-from assay.report.wording import hours, number, percent, seconds, view_line, visible
+from assay.report.wording import hours, number, percent, seconds, view_line, visible, with_unit
 
 __all__ = [
     "Share",
@@ -120,11 +120,10 @@ def card_rows(
         decides = grid.effect[d.gate] in ("require", "reject")
         drawn: Chart | None = None if d.zero else chart(d, all_hours, decides=decides)
         lo, hi = d.limits
-        limit = number(lo) if lo == hi else f"{number(lo)} to {number(hi)}"
-        unit = "" if d.unit == "1" else d.unit
+        limit = with_unit(hi, d.unit) if lo == hi else f"{number(lo)} to {with_unit(hi, d.unit)}"
         charts.setdefault(d.gate, []).append({
-            "key": d.limit_key, "limit": f"{limit} {unit}".strip(), "sense": d.sense, "chart": drawn,
-            "worst": f"{number(d.worst)} {unit}".strip(), "samples": int(d.samples.sum()),
+            "key": d.limit_key, "limit": limit, "sense": d.sense, "chart": drawn,
+            "worst": with_unit(d.worst, d.unit), "samples": int(d.samples.sum()),
             "unplaced": d.unplaced, "quota": percent(max(d.quotas)) if max(d.quotas) else "",
         })  # fmt: skip
     cards = [
@@ -143,7 +142,8 @@ def corpus_rows(run: RunTables, grid: Grid) -> list[dict[str, Any]]:
         row["place"] = visible(" ".join(filter(None, (row["stream"], row["channel"]))))
         row["subject"] = visible(row["subject"])
         measured = row["worst"] is not None and np.isfinite(row["worst"])
-        row["says"] = f"{number(row['worst'])} against {number(row['limit'])}" if measured else ""
+        worst, limit = (with_unit(row[name], row["unit"]) for name in ("worst", "limit"))
+        row["says"] = f"{worst} against {limit}" if measured else ""
     return sorted(rows, key=lambda row: (-STATUSES.index(row["status"]), row["gate"], row["subject"]))
 
 
@@ -164,13 +164,13 @@ def watch_rows(run: RunTables, grid: Grid, gates: Sequence[Mapping[str, Any]]) -
 def near_rows(run: RunTables, grid: Grid) -> list[dict[str, Any]]:
     """Passes closest to their limit or quota."""
     rows = []
-    for miss in ranking.near_misses(run.verdicts, grid):
+    for miss in ranking.near_misses(run.verdicts, run.measures, grid):
         verdict = run.verdicts.slice(int(grid.row[miss.gate, miss.episode]), 1).to_pylist()[0]
-        unit = "" if verdict["unit"] == "1" else f" {verdict['unit']}"
         if miss.of_quota:
             says = f"{percent(verdict['hi'])} of samples, {percent(verdict['quota'])} allowed"
         else:
-            says = f"{number(verdict['worst'])}{unit}, limit {number(verdict['limit'])}{unit}"
+            worst, limit = (with_unit(verdict[name], verdict["unit"]) for name in ("worst", "limit"))
+            says = f"{worst}, limit {limit}"
         rows.append({
             "id": verdict["subject"], "subject": visible(verdict["subject"]), "gate": grid.codes[miss.gate],
             "used": miss.used, "percent": percent(miss.used), "says": says,
@@ -180,18 +180,19 @@ def near_rows(run: RunTables, grid: Grid) -> list[dict[str, Any]]:
 
 
 def _cluster(cause: Mapping[str, Any]) -> str:
-    """Where the failures of a gate cluster, e.g. ``8 of 12 at action left_elbow``."""
+    """Where at least half of what a gate rejects lies, e.g. ``8 of 12 at action left_elbow``."""
     place = " ".join(filter(None, (cause["stream"], cause["channel"])))
-    return visible(f"{cause['there']:,} of {cause['episodes']:,} at {place}") if place else ""
+    if not place or 2 * cause["there"] < cause["episodes"]:
+        return ""
+    return visible(f"{cause['there']:,} of {cause['episodes']:,} at {place}")
 
 
 def _moment(run: RunTables, subject: str, row: Mapping[str, Any]) -> dict[str, Any]:
-    unit = "" if row["unit"] == "1" else f" {row['unit']}"
     return {
         "gate": row["gate"], "place": visible(row["channel"] or row["stream"]),
         "stream": visible(row["stream"]),
         "from": seconds(row["t0"]), "to": seconds(row["t1"]), "note": visible(row["note"] or ""),
-        "says": f"{number(row['worst'])}{unit}", "limit": f"{number(row['limit'])}{unit}",
+        "says": with_unit(row["worst"], row["unit"]), "limit": with_unit(row["limit"], row["unit"]),
         "line": view_line(str(run.path), subject, row["t0"]),
     }  # fmt: skip
 
