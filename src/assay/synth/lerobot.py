@@ -217,8 +217,16 @@ def _write_v21(folder: Path, data: Dataset, rows: Sequence[pa.Table], *, link: b
     for number, take in enumerate(data.takes):
         place: dict[str, Any] = {"episode_chunk": number // _CHUNK, "episode_index": number}
         if "data" not in take.disk.missing:
-            table = rows[_pointed(number, take, len(rows))]
-            _table(_doubled(table, take.disk.duplicate), folder / _V21["data_path"].format(**place))
+            file = folder / _V21["data_path"].format(**place)
+            table = _doubled(rows[_pointed(number, take, len(rows))], take.disk.duplicate)
+            if (
+                take.file is not None
+                and table.column_names == take.rows.column_names
+                and not take.disk.pointer
+            ):
+                copy(take.file, file, link=link)
+            else:
+                _table(table, file)
         for name, movie in take.movies.items():
             if movie is not None:
                 make(movie, folder / _V21["video_path"].format(**place, video_key=name), data.fps, link=link)

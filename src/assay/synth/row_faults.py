@@ -45,7 +45,8 @@ def _drive(ep: Episode, share: float, over: float, rng: Rng, channel: str) -> tu
             x, c = np.array(one.x, np.float64), one.names.index(s.names[column])
             x[:, c] = np.where(w >= 1, bound + sign * over, x[:, c] + w * (bound + sign * over - x[:, c]))
             changed = with_values(changed, one, x)
-    return changed, truth_of(s, a, a + m, s.names[column])
+    there = np.flatnonzero(sign * (np.asarray(state_of(changed).x)[:, column] - bound) >= 0)
+    return changed, truth_of(s, int(there[0]), int(there[-1]) + 1, s.names[column])
 
 
 def _bounded(ep: Episode, s: Stream, rng: Rng, channel: str) -> tuple[int, float, int]:

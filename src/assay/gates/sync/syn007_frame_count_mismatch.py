@@ -103,9 +103,8 @@ def frame_count_mismatch(
         if isinstance(found, Container):
             yield _difference(camera, found, (pictures or {}).get(camera.name), p)
         else:
-            yield Abstain(
-                "unreadable" if found else "not-decoded", str(found or "no video file"), camera.name
-            )
+            reason = "unreadable" if found else "not-decoded"
+            yield Abstain(reason, str(found or "no video file"), camera.name)
 
 
 def _difference(camera: Stream, found: Container, seen: Pictures | None, p: Params) -> Evidence:
