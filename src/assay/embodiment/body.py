@@ -119,7 +119,7 @@ class Embodiment:
         joints: n joints in the model's order.
         limits: at least one set; the first is the default.
         source, licence: where the numbers come from and under which licence.
-        tree: links and joints; None where only limits are known. Its columns are ``joints[: len(tree.joints)]``.
+        tree: links and joints; None where only limits are known. Its columns are the first of ``joints``.
         soles: one per foot; empty where the model does not show them: what needs a sole then abstains.
         hands: one per arm; sites: frames that the model names.
     """

@@ -17,6 +17,8 @@ from assay.embodiment.tree import FIXED, Tree
 __all__ = ["Shape", "hands", "soles"]
 
 Floats = NDArray[np.float64]
+Ball = tuple[Floats, float, bool]  # centre, radius, whether the model drew it as a sphere
+SoleOrigin = Literal["spheres", "primitives"]
 
 _LEVEL: Final = 0.008  # m; what ends higher than this above the lowest point does not touch flat ground
 _SPREAD: Final = 0.02  # m; points closer together than this in both directions are no sole
@@ -94,24 +96,25 @@ def _at_zero(tree: Tree) -> tuple[Floats, Floats]:
 
 def _balls(
     tree: Tree, shapes: Sequence[Sequence[Shape]], foot: int, p0: Floats, q0: Floats
-) -> tuple[Floats, Floats, Literal["spheres", "primitives"] | None]:
-    """Sole points of one foot in its frame, their radii and origin; the origin is None where there are none."""
+) -> tuple[Floats, Floats, SoleOrigin | None]:
+    """Sole points of one foot in its frame, radii and origin; the origin is None where there are none."""
     inverse = q0[foot] * [1, -1, -1, -1]
     down = rotate(inverse, [0.0, 0.0, -1.0])
-    balls: list[tuple[Floats, float, bool]] = []
+    balls: list[Ball] = []
     for i in _below(tree, foot, fixed_only=True):
         for shape in shapes[i]:
             for centre, radius in _corners(shape, rotate(compose(q0[i] * [1, -1, -1, -1], q0[foot]), down)):
                 here = rotate(inverse, p0[i] + rotate(q0[i], centre) - p0[foot])
                 balls.append((here, radius, shape.kind == "sphere"))
     spheres = [ball for ball in balls if ball[2]]
-    for chosen, origin in ((spheres, "spheres"), (balls, "primitives")):
+    sources: tuple[tuple[list[Ball], SoleOrigin], ...] = ((spheres, "spheres"), (balls, "primitives"))
+    for chosen, origin in sources:
         points = np.array([b[0] for b in chosen], np.float64).reshape(-1, 3)
-        radius = np.array([b[1] for b in chosen], np.float64)
-        depth = points @ down + radius
+        radii = np.array([b[1] for b in chosen], np.float64)
+        depth = points @ down + radii
         low = depth > depth.max(initial=-np.inf) - _LEVEL
         if low.sum() >= 3 and _wide(points[low] - np.outer(points[low] @ down, down)):
-            return points[low], radius[low], origin  # type: ignore[return-value]
+            return points[low], radii[low], origin
     return np.zeros((0, 3)), np.zeros(0), None
 
 

@@ -61,9 +61,8 @@ def link_poses(
         ValueError: if a shape does not fit the tree.
         KeyError: if a link is not in the tree.
     """
-    chosen = (
-        np.arange(len(tree.links)) if links is None else np.array([tree.index(n) for n in links], np.int64)
-    )
+    names = tree.links if links is None else links
+    chosen = np.array([tree.index(name) for name in names], np.int64)
     none = np.zeros(0, np.int64)
     p, quat, _ = _run(tree, q, base_p, base_q, chosen, none, np.zeros((0, 3)))
     return p, quat
@@ -80,7 +79,10 @@ def points(
     """Positions of points fixed to links, without the poses of all links.
 
     Args:
-        tree, q, base_p, base_q: as for `link_poses`.
+        tree: as for `link_poses`; so are q, base_p and base_q.
+        q: (T, n) rad or m.
+        base_p: (T, 3) or (3,) m.
+        base_q: (T, 4) or (4,) wxyz.
         links: k names, one per point (a sole of 4 points names its foot 4 times).
         local: (k, 3) m in each link's frame.
 
@@ -128,10 +130,8 @@ def _run(
     p = np.empty((frames, len(chosen), 3))
     quat = np.empty((frames, len(chosen), 4))
     x = np.empty((frames, len(on), 3))
-    at = np.searchsorted(visited, chosen)
-    _kernel()[0](
-        *_columns(tree, visited), angles, where, turn, at, np.searchsorted(visited, on), local, p, quat, x
-    )
+    at, under = np.searchsorted(visited, chosen), np.searchsorted(visited, on)
+    _kernel()[0](*_columns(tree, visited), angles, where, turn, at, under, local, p, quat, x)
     return p, quat, x
 
 
@@ -144,49 +144,31 @@ def _base(given: ArrayLike | None, default: tuple[float, ...], frames: int) -> F
     return base
 
 
-def _columns(tree: Tree, visited: Ints) -> tuple[Any, ...]:
-    """The arrays of the visited links, with what does not change from frame to frame worked out."""
+def _columns(tree: Tree, visited: Ints) -> tuple[Ints, Floats]:
+    """What the kernel needs of each visited link, a row each: (V, 3) whole numbers and (V, 16) others."""
     parent = np.searchsorted(visited, tree.parent[visited])
     axis, quat = tree.axis[visited], tree.quat[visited]
     # A hinge turns by c * quat + s * (quat after axis); a slide shifts along the axis as the parent sees it.
     swing = compose(quat, np.concatenate([np.zeros((len(axis), 1)), axis], axis=1))
-    return (
-        parent, tree.kind[visited], tree.p[visited], quat, swing, rotate(quat, axis), tree.column[visited],
-        tree.gain[visited], tree.offset[visited],
-    )  # fmt: skip
+    slide = rotate(quat, axis)
+    drive = np.stack([tree.gain[visited], tree.offset[visited]], axis=1)
+    whole = np.stack([parent, tree.kind[visited], tree.column[visited]], axis=1)
+    return np.ascontiguousarray(whole), np.concatenate([tree.p[visited], quat, swing, slide, drive], axis=1)
 
 
 # The compiled function: plain loops over frames and links. Globals are frozen in when it compiles.
 _HINGE: Final = HINGE
 _SLIDE: Final = SLIDE
 _SIGNATURE: Final = (
-    "void(int64[::1], int64[::1], float64[:,::1], float64[:,::1], float64[:,::1], float64[:,::1], int64[::1],"
-    " float64[::1], float64[::1], float64[:,::1], float64[:,::1], float64[:,::1], int64[::1], int64[::1],"
-    " float64[:,::1], float64[:,:,::1], float64[:,:,::1], float64[:,:,::1])"
+    "void(int64[:,::1], float64[:,::1], float64[:,::1], float64[:,::1], float64[:,::1], int64[::1],"
+    " int64[::1], float64[:,::1], float64[:,:,::1], float64[:,:,::1], float64[:,:,::1])"
 )
 
 
-def _forward(  # type: ignore[no-untyped-def]  # noqa: PLR0913  # long: one kernel, no calls inside
-    parent,
-    kind,
-    place,
-    quat,
-    swing,
-    slide,
-    column,
-    gain,
-    offset,
-    q,
-    base_p,
-    base_q,
-    chosen,
-    on,
-    local,
-    p,
-    o,
-    x,
+def _forward(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917  # long: one kernel without calls
+    whole, row, q, base_p, base_q, chosen, on, local, p, o, x
 ):
-    links = len(parent)
+    links = len(whole)
     pose = np.empty((links, 7))
     for t in range(len(q)):
         b = t if len(base_p) > 1 else 0
@@ -196,20 +178,18 @@ def _forward(  # type: ignore[no-untyped-def]  # noqa: PLR0913  # long: one kern
         pose[0, 0], pose[0, 1], pose[0, 2] = base_p[b, 0], base_p[b, 1], base_p[b, 2]
         pose[0, 3], pose[0, 4], pose[0, 5], pose[0, 6] = w0 * scale, x0 * scale, y0 * scale, z0 * scale
         for i in range(1, links):
-            u = parent[i]
+            u, kind = whole[i, 0], whole[i, 1]
             aw, ax, ay, az = pose[u, 3], pose[u, 4], pose[u, 5], pose[u, 6]
-            vx, vy, vz = place[i, 0], place[i, 1], place[i, 2]
-            bw, bx, by, bz = quat[i, 0], quat[i, 1], quat[i, 2], quat[i, 3]
-            if kind[i] == _HINGE:
-                half = 0.5 * (gain[i] * q[t, column[i]] + offset[i])
+            vx, vy, vz = row[i, 0], row[i, 1], row[i, 2]
+            bw, bx, by, bz = row[i, 3], row[i, 4], row[i, 5], row[i, 6]
+            if kind == _HINGE:
+                half = 0.5 * (row[i, 14] * q[t, whole[i, 2]] + row[i, 15])
                 c, s = math.cos(half), math.sin(half)
-                bw, bx = c * bw + s * swing[i, 0], c * bx + s * swing[i, 1]
-                by, bz = c * by + s * swing[i, 2], c * bz + s * swing[i, 3]
-            elif kind[i] == _SLIDE:
-                shift = gain[i] * q[t, column[i]] + offset[i]
-                vx += shift * slide[i, 0]
-                vy += shift * slide[i, 1]
-                vz += shift * slide[i, 2]
+                bw, bx = c * bw + s * row[i, 7], c * bx + s * row[i, 8]
+                by, bz = c * by + s * row[i, 9], c * bz + s * row[i, 10]
+            elif kind == _SLIDE:
+                shift = row[i, 14] * q[t, whole[i, 2]] + row[i, 15]
+                vx, vy, vz = vx + shift * row[i, 11], vy + shift * row[i, 12], vz + shift * row[i, 13]
             tx, ty, tz = 2 * (ay * vz - az * vy), 2 * (az * vx - ax * vz), 2 * (ax * vy - ay * vx)
             pose[i, 0] = pose[u, 0] + vx + aw * tx + ay * tz - az * ty
             pose[i, 1] = pose[u, 1] + vy + aw * ty + az * tx - ax * tz
@@ -220,10 +200,8 @@ def _forward(  # type: ignore[no-untyped-def]  # noqa: PLR0913  # long: one kern
             pose[i, 6] = aw * bz + ax * by - ay * bx + az * bw
         for k in range(len(chosen)):
             i = chosen[k]
-            for c3 in range(3):
-                p[t, k, c3] = pose[i, c3]
-            for c4 in range(4):
-                o[t, k, c4] = pose[i, 3 + c4]
+            p[t, k, 0], p[t, k, 1], p[t, k, 2] = pose[i, 0], pose[i, 1], pose[i, 2]
+            o[t, k, 0], o[t, k, 1], o[t, k, 2], o[t, k, 3] = pose[i, 3], pose[i, 4], pose[i, 5], pose[i, 6]
         for k in range(len(on)):
             i = on[k]
             aw, ax, ay, az = pose[i, 3], pose[i, 4], pose[i, 5], pose[i, 6]

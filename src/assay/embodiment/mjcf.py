@@ -29,6 +29,7 @@ Frame = tuple[Floats, Floats]
 
 _WORLD: Final = "world"
 _UNREAD: Final = ("replicate", "attach", "composite", "flexcomp")
+_SERVO: Final = frozenset({"gainprm", "biasprm", "gaintype", "biastype"})
 _PLACEHOLDER: Final = 1e4  # N*m; no humanoid's joint has it, but files that do not want to limit say 20000
 
 
@@ -38,9 +39,9 @@ def read_mjcf(root: Path, relative: str, origin: Origin | None = None) -> Embodi
     The free body at the top is the root, and its pose in the file is not part of the tree; where nothing is
     free, or several bodies stand side by side, the root is the world. Joints stand in the order of MuJoCo's
     qpos. A body with several joints, or one whose joint does not pass through its origin, gets links named
-    ``body~joint`` in between. Masses that MuJoCo would work out from geoms are unknown; so is the speed, which
-    MJCF does not hold. Effort is the joint's ``actuatorfrcrange``, else the actuator's ``forcerange`` times
-    gear, else a motor's ``ctrlrange`` times gear unless that is a placeholder (1, or 10,000 and more).
+    ``body~joint`` in between. Masses that MuJoCo would work out from geoms are unknown; so is the speed,
+    which MJCF does not hold. Effort is the joint's ``actuatorfrcrange``, else the actuator's ``forcerange``
+    times gear, else a motor's ``ctrlrange`` times gear unless that is a placeholder (1, or 10,000 and more).
 
     Raises:
         OutsideCorpusError: if the file, or one that it includes, leads out of ``root``.
@@ -82,7 +83,7 @@ class _Walk:
     unnamed: int = 0
 
     def children(self, element: Element, link: str, childclass: str, frame: Frame) -> None:
-        """Bodies below ``element``, in the frame of ``link``; a ``frame`` element only moves what it holds."""
+        """Bodies below ``element``, in the frame of ``link``; a ``frame`` element moves what it holds."""
         for child in element:
             if child.tag in _UNREAD:
                 raise self.place.error(f"<{child.tag}> is not read", expected="bodies written out one by one")
@@ -98,10 +99,9 @@ class _Walk:
         inner = body.get("childclass", childclass)
         placed = _after(frame, self.compiler.frame(body.attrib, here))
         joints = [j for j in body if j.tag in ("joint", "freejoint")]
-        for number, joint in enumerate(joints):
-            parent, placed = self._joint(
-                joint, name, parent, placed, inner, here, last=number + 1 == len(joints)
-            )
+        for joint in joints:
+            last = joint is joints[-1]
+            parent, placed = self._joint(joint, name, parent, placed, inner, last=last)
         if parent != name:
             self.nodes.append(Node(name, parent, p=placed[0], quat=placed[1]))
         node = self.nodes[-1]
@@ -114,17 +114,10 @@ class _Walk:
         return f"{what}~{self.unnamed}"
 
     def _joint(
-        self,
-        joint: Element,
-        body: str,
-        parent: str,
-        placed: Frame,
-        childclass: str,
-        here: Place,
-        *,
-        last: bool,
+        self, joint: Element, body: str, parent: str, placed: Frame, childclass: str, *, last: bool
     ) -> tuple[str, Frame]:
         """Add the link that a joint moves; what follows hangs on it at the returned placement."""
+        here = self.place.at(f"body {shown(body)}")
         said = joint.attrib if joint.tag == "freejoint" else self.defaults.merged(joint, childclass, here)
         kind = "free" if joint.tag == "freejoint" else said.get("type", "hinge")
         name = said.get("name") or self._name("joint")
@@ -223,9 +216,7 @@ class _Walk:
 
     def _effort(self, kind: str, said: dict[str, str], here: Place) -> float:
         gear = abs(float(here.numbers(said, "gear", (1.0,), most=6)[0]))
-        plain = kind == "motor" or (
-            kind == "general" and not {"gainprm", "biasprm", "gaintype", "biastype"} & set(said)
-        )
+        plain = kind == "motor" or (kind == "general" and not _SERVO.intersection(said))
         for key, flag, may in (("forcerange", "forcelimited", True), ("ctrlrange", "ctrllimited", plain)):
             size = float(np.abs(here.numbers(said, key, (0.0, 0.0))).max()) * gear
             believed = 0 < size < _PLACEHOLDER and (key == "forcerange" or size != 1.0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
@@ -89,9 +88,8 @@ class Compiler:
             raise place.error("global coordinates are not read", said["coordinate"][:20], "local")
         if len(sequence) != 3 or set(sequence.lower()) - set("xyz"):
             raise place.error("eulerseq is not three of x, y, z", shown(sequence))
-        return cls(
-            place, said.get("angle", "degree") != "radian", sequence, said.get("autolimits") != "false"
-        )
+        degrees, implied = said.get("angle", "degree") != "radian", said.get("autolimits") != "false"
+        return cls(place, degrees, sequence, implied)
 
     def angle(self, value: float) -> float:
         """An angle of the file in rad."""
@@ -157,7 +155,9 @@ class Defaults:
         """
         found = cls()
         for section in top.findall("default"):
-            found._add(section, section.get("class", "main"), {}, place)
+            name = section.get("class", "main")  # whatever its name, the outermost class is everybody's
+            found._add(section, name, found.classes["main"], place)
+            found.classes["main"] = found.classes[name]
         return found
 
     def _add(self, section: Element, name: str, parent: dict[str, dict[str, str]], place: Place) -> None:
@@ -182,9 +182,6 @@ class Defaults:
         if name not in self.classes:
             raise here.error("a default class is not defined", shown(name))
         return _without_rivals(self.classes[name].get(_kind(element.tag), {}), element.attrib)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.classes)
 
 
 _TURNS: Final = frozenset({"quat", "axisangle", "euler", "xyaxes", "zaxis"})

@@ -10,9 +10,9 @@ __all__ = ["JointPart", "Side", "part", "side"]
 JointPart = Literal["arm", "leg", "waist", "head", "hand", "gripper", "other"]
 Side = Literal["left", "right", ""]
 
-# The first row with a word of the name decides: fingers before hands' carriers, head before its camera's neck.
+# The first row with a word of the name decides, so that a hand's thumb is not taken for its carrier.
 _WORDS: Final[tuple[tuple[JointPart, frozenset[str]], ...]] = (
-    ("gripper", frozenset({"gripper", "jaw", "panda_finger"})),
+    ("gripper", frozenset({"gripper", "jaw"})),
     ("hand", frozenset({"thumb", "index", "middle", "ring", "pinky", "little", "finger", "palm", "hand"})),
     ("leg", frozenset({"hip", "knee", "ankle", "leg", "foot"})),
     ("waist", frozenset({"waist", "torso", "spine"})),

@@ -60,7 +60,7 @@ class Tree:
     inertia: Floats
 
     @property
-    def R(self) -> Floats:
+    def R(self) -> Floats:  # noqa: N802  # the letter of every formula
         """(L, 3, 3) rotation of each link's placement in its parent."""
         return matrix(self.quat)
 
