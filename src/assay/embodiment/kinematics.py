@@ -5,7 +5,7 @@ link's placement, after its joint. Orientations are unit quaternions, since a hi
 instead of a matrix product of 27 and a rotation formula. Only the links that the asked-for ones hang on are
 visited. One frame's poses live in a small scratch array, so memory is what is asked for and no more.
 
-The kernel is compiled by Numba on first use (about two seconds) and kept in Numba's cache beside this file,
+The kernel is compiled by Numba on first use (some seconds) and kept in Numba's cache beside this file,
 in the user's cache folder, or, where neither can be written, in a private folder for temporary files. Without
 any of them every process compiles for itself. Nothing here imports Numba before the first call.
 """

@@ -42,7 +42,7 @@ def find_body(spec: str) -> Embodiment:
     path = Path(spec)
     if not path.is_file():
         raise UsageError("there is no such model file", where=spec,
-                         remedy="give a URDF or MJCF file, or a card (assay embodiments lists them)")  # fmt: skip
+                         remedy="name a URDF or MJCF file, or a card (assay embodiments)")  # fmt: skip
     return model_inside(path.parent, path.name)
 
 
