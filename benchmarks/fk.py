@@ -1,10 +1,10 @@
-"""Forward kinematics: poses per second and core, beside Pinocchio's loop: ``python -m benchmarks.fk [--json]``.
+"""Forward kinematics beside Pinocchio's loop, in poses per second: ``python benchmarks/fk.py [--json]``.
 
 Measured in processor time of one thread on the G1 with 29 joints, random poses, floating base. *All links*
 writes the pose of each of the card's links; *29 bodies and root* those that joints move; *soles* the 8 sole
-points. Pinocchio runs the usual loop: forward kinematics and frame placements, pose by pose, written into an
-array; *nothing read* leaves out placements and array. Its model is made from the card's own numbers, so that no model file is needed. The uncached time is a
-fresh process with an empty cache; the loading time is the next one.
+points. Pinocchio runs the usual loop pose by pose: forward kinematics, frame placements, positions into an
+array; *nothing read* leaves out all but the first. Its model is made from the card's own numbers, so that no
+model file is needed. The uncached time is a fresh process with an empty cache; the loading time is the next.
 """
 
 from __future__ import annotations
@@ -41,9 +41,8 @@ def main() -> None:
         print(f"  {name:<34}{rate:>12,.0f} poses/s")
     for name, factor in found["faster_than_pinocchio"].items():
         print(f"  {name:<34}{factor:>12.1f} times as fast")
-    print(
-        f"  compiled with an empty cache in {found['uncached_s']:.1f} s, loaded from it in {found['cached_s']:.2f} s"
-    )
+    times = f"{found['uncached_s']:.1f} s, loaded from it in {found['cached_s']:.1f} s"
+    print(f"  compiled with an empty cache in {times}")
 
 
 def measure() -> dict[str, Any]:
@@ -66,9 +65,8 @@ def measure() -> dict[str, Any]:
     few = slice(0, FRAMES // 10)
     for name, links in (("all links", tree.links), ("2 feet", feet[::4]), ("nothing read", ())):
         loop = pinocchio_loop(tree, q[few], base_p[few], base_q[few], links)
-        name = f"pinocchio, {name}"
         if loop is not None:
-            rates[name] = rate(loop) / 10
+            rates[f"pinocchio, {name}"] = rate(loop) / 10
     uncached, cached = compile_times()
     return {
         "body": body.name, "links": len(tree.links), "frames": FRAMES, "poses_per_second": rates,
@@ -123,7 +121,7 @@ def pinocchio_loop(
 
 
 def pinocchio_model(tree: Tree, pin: Any) -> tuple[Any, list[int]]:
-    """The tree as a Pinocchio model (hinges about one axis each, in the tree's order) and its links' frames."""
+    """The tree as a Pinocchio model (hinges in the tree's order) and its links' frames."""
     model = pin.Model()
     first = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "root")
     on = [(first, pin.SE3.Identity())]

@@ -16,7 +16,7 @@ from assay.embodiment.body import Embodiment, Site
 from assay.embodiment.ends import Shape
 from assay.embodiment.mjcf_defaults import ACTUATORS, Compiler, Defaults, read_mjcf_xml
 from assay.embodiment.model_xml import Place, shown
-from assay.embodiment.rotation import compose, matrix, rotate
+from assay.embodiment.rotation import compose, matrix, rotate, symmetric
 from assay.embodiment.tree import FREE, HINGE, SLIDE
 
 if TYPE_CHECKING:
@@ -164,7 +164,8 @@ class _Walk:
             node.inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
         elif "diaginertia" in said.attrib:
             R = matrix(quat)
-            node.inertia = R @ np.diag(here.numbers(said.attrib, "diaginertia", (0.0,) * 3)) @ R.T
+            principal = np.diag(here.numbers(said.attrib, "diaginertia", (0.0,) * 3))
+            node.inertia = symmetric(R @ principal @ R.T)
 
     def _holds(self, element: Element, node: Node, childclass: str, frame: Frame) -> None:
         """Sites and colliding primitive geoms of a body, also those inside ``frame`` elements."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
@@ -33,27 +34,30 @@ def read_mjcf_xml(root: Path, relative: str) -> Element:
         UnreadableError: if one of them cannot be read, includes itself, or is not MJCF.
     """
     seen = {relative}
-    top = _mujoco(root, relative)
-    pending = [(top, relative)]
-    elements = 0
-    while pending:
-        element, file = pending.pop()
-        elements += 1
-        if elements > _MOST_ELEMENTS:
-            raise Place(relative).error("the included files together are too large")
-        children: list[tuple[Element, str]] = []
-        for child in list(element):
+
+    def expanded(element: Element, file: str) -> Iterator[tuple[Element, str]]:
+        """The children of an element, each with its file; depth is bounded by the number of files."""
+        for child in element:
             if child.tag != "include":
-                children.append((child, file))
+                yield child, file
                 continue
             name = child.get("file") or ""
             named = str(PurePosixPath(relative).parent / name)  # MuJoCo: relative to the main model's folder
             if named in seen or len(seen) >= _MOST_FILES:
                 raise Place(file).error("a file is included twice or too many are", shown(name))
             seen.add(named)
-            children += [(inner, named) for inner in _mujoco(root, named)]
-        element[:] = [inner for inner, _ in children]
+            yield from expanded(_mujoco(root, named), named)
+
+    top = _mujoco(root, relative)
+    pending, elements = [(top, relative)], 0
+    while pending:
+        element, file = pending.pop()
+        children = list(expanded(element, file))
+        element[:] = [child for child, _ in children]
         pending += children
+        elements += 1
+        if elements > _MOST_ELEMENTS:
+            raise Place(relative).error("the included files together are too large")
     return top
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["about", "compose", "from_matrix", "from_rpy", "matrix", "rotate", "unit"]
+__all__ = ["about", "compose", "from_matrix", "from_rpy", "matrix", "rotate", "symmetric", "unit"]
 
 Array = NDArray[np.float64]
 
@@ -62,6 +62,11 @@ def matrix(q: ArrayLike) -> Array:
     quat = np.asarray(q, np.float64)
     columns = [rotate(quat, np.broadcast_to(e, (*quat.shape[:-1], 3))) for e in np.eye(3)]
     return np.stack(columns, axis=-1)
+
+
+def symmetric(m: Array) -> Array:
+    """A matrix that is symmetric but for rounding, made exactly so."""
+    return 0.5 * (m + m.T)
 
 
 def unit(v: ArrayLike) -> Array:

@@ -13,7 +13,7 @@ from assay.embodiment.assembly import Kind, Node, Origin, assemble
 from assay.embodiment.body import Embodiment
 from assay.embodiment.ends import Shape
 from assay.embodiment.model_xml import Place, read_xml, shown
-from assay.embodiment.rotation import from_rpy, matrix
+from assay.embodiment.rotation import from_rpy, matrix, symmetric
 from assay.embodiment.tree import FIXED, FREE, HINGE, SLIDE
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def _link(link: Element, place: Place) -> Node:
                 here.number(tensor.attrib, f"i{k}", 0.0) for k in ("xx", "xy", "xz", "yy", "yz", "zz")
             )
             R = matrix(quat)
-            node.inertia = R @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ R.T
+            node.inertia = symmetric(R @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ R.T)
     node.shapes = list(_shapes(link, here))
     return node
 
