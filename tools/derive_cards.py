@@ -10,13 +10,50 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from defusedxml.ElementTree import parse
+import numpy as np
+
+from assay.embodiment.body import Embodiment, LimitSet
+from assay.embodiment.card_tree import rows_of
+from assay.embodiment.model_file import model_inside
+from assay.embodiment.tree import FIXED, Tree
 
 CARDS = Path(__file__).resolve().parent.parent / "src" / "assay" / "embodiment" / "cards"
+
+Rename = Callable[[str], str]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A card: the first model gives tree, soles, joints and the default limits, all give limit sets.
+
+    Attributes:
+        models: (path, grade); after the first, sets that add something to every earlier one are kept.
+        rename: another model's joint name in the words of the first.
+        locked: joints held at zero, which the card then does not have.
+    """
+
+    models: tuple[tuple[str, str], ...]
+    rename: Rename = str
+    locked: re.Pattern[str] | None = None
+
+
+def h1_name(name: str) -> str:
+    """robosuite's name of an H1 joint in Unitree's words."""
+    return re.sub(r"^(left|right)_(leg|arm)_", r"\1_", name)
+
+
+def gr1_name(name: str) -> str:
+    """robosuite's name of a GR1 joint in Fourier's words."""
+    name = re.sub(r"^(l|r)_(leg_)?", lambda m: {"l": "left_", "r": "right_"}[m[1]], name)
+    return re.sub(r"^torso_waist", "waist", name) + "_joint"
+
 
 G1 = (
     ("unitree_ros/g1_description/g1_29dof_rev_1_0.urdf", "hard"),
@@ -24,47 +61,137 @@ G1 = (
     ("unitree_ros/g1_description/g1_29dof.urdf", "hard"),
     ("holosoma/g1/g1_29dof.urdf", "simulator"),
 )
-"""The first is the default; of the others those that disagree with every earlier set are kept."""
 
-PARTS = {
-    "leg": ("hip", "knee", "ankle"),
-    "waist": ("waist", "torso"),
-    "arm": ("shoulder", "elbow", "wrist"),
-    "head": ("head", "neck"),
+RECIPES = {
+    "unitree_g1_29": Recipe(G1),
+    # ASAP's 23 joints are the 29 without the wrists; Unitree's 23 keep wrist roll and lose two of the waist.
+    "unitree_g1_23_asap": Recipe(G1, locked=re.compile("wrist")),
+    "unitree_g1_23": Recipe((("unitree_ros/g1_description/g1_23dof_rev_1_0.urdf", "hard"),)),
+    "unitree_h1": Recipe(
+        (
+            ("unitree_ros/h1_description/urdf/h1.urdf", "hard"),
+            ("unitree_ros/h1_description/mjcf/h1.xml", "simulator"),
+            ("robosuite_models/robots/h1/robot.xml", "simulator"),
+        ),
+        rename=h1_name,
+    ),
+    "fourier_gr1t2": Recipe(
+        (("fourier_gr1/gr1t2.urdf", "hard"), ("robosuite/robots/gr1/robot.xml", "simulator")), rename=gr1_name
+    ),
+    "pal_talos": Recipe((("example_robot_data/talos_full_v2.urdf", "hard"),)),
+    "franka_panda": Recipe((("example_robot_data/panda.urdf", "hard"),)),
 }
+
 FINGERS = ("pinky", "ring", "middle", "index", "thumb_bend", "thumb_rotation")
 INSPIRE_NAMES = {"pinky": ("little",), "thumb_bend": ("thumb_flexion",), "thumb_rotation": ("thumb_lateral",)}
+DEX3 = tuple(f"unitree_ros/dexterous_hand_description/dex3_1/dex3_1_{s}.urdf" for s in "lr")
 
 
 def main(models: Path) -> None:
     """Write every card."""
-    write("unitree_g1_29", g1(models))
+    origins = manifest(models)
+    for name, recipe in RECIPES.items():
+        write(name, derived(name, recipe, models, origins))
+    write("unitree_dex3", dex3(models, origins))
     write("inspire", inspire())
 
 
-def g1(models: Path) -> dict[str, Any]:
-    """The Unitree G1 with 29 joints, in the order of its URDF; rad, rad/s, N*m."""
-    origins = manifest(models)
+def derived(name: str, recipe: Recipe, models: Path, origins: dict[str, dict[str, str]]) -> dict[str, Any]:
+    """A card of one recipe."""
+    bodies = [model_inside((models / path).parent, Path(path).name) for path, _ in recipe.models]
+    body = bodies[0]
+    kept = [i for i, j in enumerate(body.joints) if not (recipe.locked and recipe.locked.search(j.name))]
+    joints = [joint_row(body, i) for i in kept]
     sets: list[dict[str, Any]] = []
-    names: list[str] = []
-    for path, grade in G1:
-        rows = joints(models / path)
-        names = names or [row["name"] for row in rows]
-        if [row["name"] for row in rows] != names:
-            raise SystemExit(f"{path}: joints differ in name or order from {G1[0][0]}")
-        origin = origins[f"models/{path}"]
-        new = {key: [row[key] for row in rows] for key in ("lower", "upper", "speed", "effort")}
-        if all(any(new[key] != old[key] for key in new) for old in sets):
-            source = f"{path.split('/')[0]} {Path(path).name}"
-            sets.append({"source": source, "revision": origin["commit"].strip("-") or origin["source"],
-                         "grade": grade, "licence": origin["licence"], **new})  # fmt: skip
-    first = origins[f"models/{G1[0][0]}"]
+    for other, (path, grade) in zip(bodies, recipe.models, strict=True):
+        names = {recipe.rename(j.name): i for i, j in enumerate(other.joints)}
+        if other is body:
+            names = {j.name: i for i, j in enumerate(body.joints)}
+        if set(names) != {j.name for j in body.joints}:
+            raise SystemExit(f"{path}: joints differ from {recipe.models[0][0]}: {sorted(set(names))}")
+        order = [names[row["name"]] for row in joints]
+        for row, at in zip(joints, order, strict=True):
+            alias = other.joints[at].name
+            if alias != row["name"] and alias not in row.setdefault("aliases", []):
+                row["aliases"].append(alias)
+        new = limit_row(other.limits[0], order, path, grade, origins)
+        if all(adds(new, old) for old in sets):
+            sets.append(new)
+    first = origins[f"models/{recipe.models[0][0]}"]
+    assert body.tree is not None
+    tree = locked(body.tree, kept)
     return {
-        "name": "unitree_g1_29",
+        "name": name,
         "source": f"{first['source']} {first['source_path']} at {first['commit']}",
         "licence": first["licence"],
-        "joints": [{"name": n, "part": part(n), "side": side(n), "unit": "rad"} for n in names],
+        "joints": joints,
         "limits": sets,
+        "soles": [
+            {"side": s.side, "link": s.link, "origin": s.origin, "points": s.points.tolist(),
+             "radius": s.radius.tolist()}
+            for s in body.soles
+        ],
+        "tree": rows_of(tree),
+    }  # fmt: skip
+
+
+def adds(new: dict[str, Any], old: dict[str, Any]) -> bool:
+    """Whether a set says something that an earlier one does not: unknown contradicts nothing."""
+    keys = ("lower", "upper", "speed", "effort")
+    return any(a is not None and a != b for key in keys for a, b in zip(new[key], old[key], strict=True))
+
+
+def locked(tree: Tree, kept: Sequence[int]) -> Tree:
+    """The tree with only the kept columns; other joints stay where zero puts them."""
+    new = np.full(len(tree.joints), -1, np.int64)
+    new[kept] = np.arange(len(kept))
+    moving = (tree.column >= 0) & (new[tree.column] >= 0)
+    return replace(
+        tree,
+        joints=tuple(tree.joints[i] for i in kept),
+        kind=np.where(moving | (tree.column < 0), tree.kind, FIXED),
+        column=np.where(moving, new[tree.column], -1),
+        axis=np.where(moving[:, None], tree.axis, 0.0),
+    )
+
+
+def joint_row(body: Embodiment, i: int) -> dict[str, Any]:
+    """A joint as a card holds it."""
+    joint = body.joints[i]
+    return {"name": joint.name, "part": joint.part, "side": joint.side, "unit": joint.unit}
+
+
+def limit_row(
+    limits: LimitSet, order: Sequence[int], path: str, grade: str, origins: dict[str, dict[str, str]]
+) -> dict[str, Any]:
+    """A limit set as a card holds it: unknown is null."""
+    origin = origins[f"models/{path}"]
+    numbers = {
+        key: [v if np.isfinite(v) else None for v in getattr(limits, key)[list(order)].tolist()]
+        for key in ("lower", "upper", "speed", "effort")
+    }
+    return {
+        "source": f"{path.split('/', maxsplit=1)[0]} {Path(path).name}",
+        "revision": origin["commit"].strip("-") or origin["source"],
+        "grade": grade,
+        "licence": origin["licence"],
+        **numbers,
+    }
+
+
+def dex3(models: Path, origins: dict[str, dict[str, str]]) -> dict[str, Any]:
+    """Both Dex3-1 hands, left then right; two trees without a common root, so that the card holds none."""
+    bodies = [model_inside((models / path).parent, Path(path).name) for path in DEX3]
+    rows = [limit_row(b.limits[0], range(len(b.joints)), p, "hard", origins)
+            for b, p in zip(bodies, DEX3, strict=True)]  # fmt: skip
+    both = {key: rows[0][key] + rows[1][key] for key in ("lower", "upper", "speed", "effort")}
+    first = origins[f"models/{DEX3[0]}"]
+    return {
+        "name": "unitree_dex3",
+        "source": f"{first['source']} {first['source_path']} and its right hand at {first['commit']}",
+        "licence": first["licence"],
+        "joints": [joint_row(body, i) for body in bodies for i in range(len(body.joints))],
+        "limits": [{**rows[0], "source": "unitree_ros dex3_1_l.urdf, dex3_1_r.urdf", **both}],
     }
 
 
@@ -102,38 +229,6 @@ def inspire() -> dict[str, Any]:
     }
 
 
-def joints(urdf: Path) -> list[dict[str, Any]]:
-    """The moving joints of a URDF in file order; a limit of speed or effort that is 0 is unknown (None)."""
-    rows = []
-    for joint in parse(urdf).getroot().findall("joint"):
-        limit = joint.find("limit")
-        if (
-            joint.get("type") not in ("revolute", "prismatic", "continuous")
-            or joint.find("mimic") is not None
-        ):
-            continue
-        said = {} if limit is None else {key: float(text) for key, text in limit.attrib.items()}
-        bounded = joint.get("type") != "continuous"
-        rows.append({
-            "name": joint.get("name"),
-            "lower": said.get("lower") if bounded else None,
-            "upper": said.get("upper") if bounded else None,
-            "speed": said.get("velocity") or None,
-            "effort": said.get("effort") or None,
-        })  # fmt: skip
-    return rows
-
-
-def part(name: str) -> str:
-    """Which part of the body a joint moves, from the words of its name."""
-    return next((p for p, words in PARTS.items() if any(w in name for w in words)), "other")
-
-
-def side(name: str) -> str:
-    """left, right or neither."""
-    return next((s for s in ("left", "right") if name.startswith(s)), "")
-
-
 def manifest(models: Path) -> dict[str, dict[str, str]]:
     """Where each file is from, by its path below the folder of the manifest."""
     with (models.parent / "MANIFEST.tsv").open(encoding="utf-8", newline="") as file:
@@ -141,11 +236,12 @@ def manifest(models: Path) -> dict[str, dict[str, str]]:
 
 
 def write(name: str, card: dict[str, Any]) -> None:
-    """One card as JSON, one joint per line."""
+    """One card as JSON, one joint, limit set, sole or link per line."""
     lines = [f"  {json.dumps(key)}: {json.dumps(card[key])}" for key in ("name", "source", "licence")]
     lines += [
         f'  "{key}": [\n' + ",\n".join(f"    {json.dumps(row)}" for row in card[key]) + "\n  ]"
-        for key in ("joints", "limits")
+        for key in ("joints", "limits", "soles", "tree")
+        if card.get(key)
     ]
     (CARDS / f"{name}.json").write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 

@@ -11,9 +11,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Embodiment", "Joint", "LimitSet", "normalise"]
+from assay.embodiment.naming import JointPart, Side
+from assay.embodiment.tree import Tree
 
-JointPart = Literal["arm", "leg", "waist", "head", "hand", "gripper", "other"]
+__all__ = ["Embodiment", "Grade", "Hand", "Joint", "LimitSet", "Site", "Sole", "normalise"]
+
 Grade = Literal["hard", "soft", "simulator"]
 
 
@@ -31,7 +33,7 @@ class Joint:
 
     name: str
     part: JointPart
-    side: Literal["left", "right", ""] = ""
+    side: Side = ""
     unit: str = "rad"
     aliases: tuple[str, ...] = ()
 
@@ -59,6 +61,56 @@ class LimitSet:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Sole:
+    """The underside of one foot, as points (balls of some radius) fixed to its link.
+
+    Attributes:
+        side: left or right.
+        link: the foot's link.
+        points: (k, 3) m, centres in the link's frame: at least heel and toe, in and out.
+        radius: (k,) m; the sole lies this far below each centre, 0 for corners.
+        origin: ``spheres`` (contact balls that the model's maker put there) or ``primitives`` (corners and
+            ends of boxes, cylinders and capsules).
+    """
+
+    side: Side
+    link: str
+    points: NDArray[np.float64]
+    radius: NDArray[np.float64]
+    origin: Literal["spheres", "primitives"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Site:
+    """A frame fixed to a link: an end effector, a palm, a sensor.
+
+    Attributes:
+        name: the model's own name; p: (3,) m and quat: (4,) wxyz, both in the frame of ``link``.
+    """
+
+    name: str
+    link: str
+    p: NDArray[np.float64]
+    quat: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Hand:
+    """Where an arm ends.
+
+    Attributes:
+        side: left, right, or neither for a single arm.
+        link: the last link that the arm's own joints move, e.g. ``left_wrist_yaw_link``.
+        links: what hangs on it: palm, fingers, tool frames; ends: those of them that carry nothing more.
+    """
+
+    side: Side
+    link: str
+    links: tuple[str, ...] = ()
+    ends: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Embodiment:
     """A known body.
 
@@ -67,6 +119,9 @@ class Embodiment:
         joints: n joints in the model's order.
         limits: at least one set; the first is the default.
         source, licence: where the numbers come from and under which licence.
+        tree: links and joints; None where only limits are known. Its columns are the first of ``joints``.
+        soles: one per foot; empty where the model does not show them: what needs a sole then abstains.
+        hands: one per arm; sites: frames that the model names.
     """
 
     name: str
@@ -74,6 +129,10 @@ class Embodiment:
     limits: tuple[LimitSet, ...]
     source: str = ""
     licence: str = ""
+    tree: Tree | None = None
+    soles: tuple[Sole, ...] = ()
+    hands: tuple[Hand, ...] = ()
+    sites: tuple[Site, ...] = ()
     _lookup: dict[str, int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:

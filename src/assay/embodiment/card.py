@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.embodiment.body import Embodiment, Joint, LimitSet
+from assay.embodiment.body import Embodiment, Joint, LimitSet, Sole
+from assay.embodiment.card_tree import tree_of
+from assay.embodiment.ends import hands
 from assay.errors import UsageError
 
 __all__ = ["cards", "load"]
@@ -46,7 +48,13 @@ def _card(name: str) -> Embodiment:
                  _bound(s["speed"], 1), _bound(s["effort"], 1))
         for s in data["limits"]
     )  # fmt: skip
-    return Embodiment(data["name"], joints, limits, data["source"], data["licence"])
+    tree = tree_of(data["tree"], [j.name for j in joints]) if "tree" in data else None
+    soles = tuple(
+        Sole(s["side"], s["link"], np.array(s["points"]), np.array(s["radius"]), s["origin"])
+        for s in data.get("soles", ())
+    )
+    ends = hands(tree) if tree is not None else ()
+    return Embodiment(data["name"], joints, limits, data["source"], data["licence"], tree, soles, ends)
 
 
 def _bound(values: list[float | None], sign: int) -> NDArray[np.float64]:
@@ -62,6 +70,11 @@ def _joined(name: str, bodies: list[Embodiment]) -> Embodiment:
         tuple(_side_by_side([s, *worn]) for s in bodies[0].limits),
         " + ".join(b.source for b in bodies),
         ", ".join(sorted({b.licence for b in bodies})),
+        # Where worn hands are mounted is in no card, so that their own links are not part of the tree.
+        bodies[0].tree,
+        bodies[0].soles,
+        bodies[0].hands,
+        bodies[0].sites,
     )
 
 

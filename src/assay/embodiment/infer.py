@@ -33,15 +33,17 @@ def infer(channel_names: Sequence[str], robot_type: str | None = None) -> tuple[
     fitting = [body for body in _bodies() if (body.resolve(wanted) >= 0).all()]
     if not fitting:
         return None, f"no packaged body names all of {len(wanted)} channels, e.g. {_unknown(wanted)}"
-    fewest = min(len(body.joints) for body in fitting)
-    smallest = [body.name for body in fitting if len(body.joints) == fewest]
     models = _models(robot_type or "")
-    if models:
-        smallest = [n for n in smallest if not _models(n) or models & _models(n)]
-        if not smallest:
-            return None, f"the names fit {fitting[0].name}, but the robot is called {robot_type!r}"
-    if len(smallest) > 1:
-        return None, f"the names fit {', '.join(smallest)} alike"
+    meant = [b for b in fitting if _agree(models, _models(b.name))]
+    if not meant:
+        return None, f"the names fit {fitting[0].name}, but the robot is called {robot_type!r}"
+    fewest = min(len(body.joints) for body in meant)
+    smallest = [body.name for body in meant if len(body.joints) == fewest]
+    # Shoulders and elbows have the same names on many robots: a few columns do not say whose they are.
+    makes = {_make(body.name) for body in meant}
+    if len(smallest) > 1 or (fewest > len(wanted) and len(makes) > 1):
+        alike = smallest if len(smallest) > 1 else sorted(makes)
+        return None, f"the names fit {', '.join(alike)} alike"
     said = f", and the robot is called {robot_type!r}" if robot_type else ", by names alone"
     return smallest[0], f"all {len(wanted)} joint channels are named in the card{said}"
 
@@ -54,10 +56,20 @@ def _bodies() -> list[Embodiment]:
     return single + [load(f"{robot}+{hand}") for robot, hand in product(robots, hands)]
 
 
+def _agree(said: set[str], card: set[str]) -> bool:
+    """Whether a robot's name and a card's can mean one model: gr1 and gr1t2 can, g1 and h1 cannot."""
+    return not said or not card or any(a.startswith(b) or b.startswith(a) for a in said for b in card)
+
+
+def _make(card: str) -> str:
+    """A card's maker and model without the number of joints: unitree_g1 of unitree_g1_29+inspire."""
+    return "_".join(card.split("+", maxsplit=1)[0].split("_")[:2])
+
+
 def _models(name: str) -> set[str]:
-    """Words that look like a model's name: letters and a digit, as g1, h1, gr1."""
-    words = re.split(r"[^a-z0-9]+", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower())
-    return {word for word in words if re.fullmatch(r"[a-z]{1,4}\d{1,3}", word)}
+    """Words that look like a model's name: letters and a digit, as g1, h1, gr1, gr1t2."""
+    words = re.split(r"[^a-z0-9]+", re.sub(r"(?<=[a-z0-9])(?=[A-Z][a-z])", "_", name).lower())
+    return {word for word in words if re.fullmatch(r"[a-z]{1,4}\d{1,3}([a-z]\d{1,2})?", word)}
 
 
 def _unknown(names: Sequence[str]) -> str:

@@ -1,0 +1,104 @@
+"""Model files of strangers: XML read within bounds, and numbers that must be numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.errors import UnreadableError
+from assay.inside import open_inside
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+__all__ = ["Place", "read_xml", "shown"]
+
+_MOST_BYTES: Final = 32 << 20
+_MOST_ELEMENTS: Final = 200_000
+_MOST_DEPTH: Final = 256  # a body of 250 links in one chain does not exist
+
+
+def read_xml(root: Path, relative: str) -> Element:
+    """The root element of an XML file below ``root``; no entity, network or file reference is followed.
+
+    Raises:
+        OutsideCorpusError: if it leads out of ``root``.
+        UnreadableError: if it is absent, too large or too deep, or not well-formed XML without entities.
+    """
+    from defusedxml.common import DefusedXmlException
+    from defusedxml.ElementTree import iterparse
+
+    top: Element | None = None
+    depth = count = 0
+    with open_inside(root, relative) as file:
+        if Path(file.name).stat().st_size > _MOST_BYTES:
+            raise _unfit(relative, f"over {_MOST_BYTES >> 20} MB", "a model file of a few MB")
+        try:
+            for event, element in iterparse(file, events=("start", "end")):
+                top = element if top is None else top
+                depth += 1 if event == "start" else -1
+                count += event == "start"
+                if depth > _MOST_DEPTH or count > _MOST_ELEMENTS:
+                    raise _unfit(relative, f"element {count} at depth {depth}",
+                                 f"at most {_MOST_ELEMENTS} elements, {_MOST_DEPTH} deep")  # fmt: skip
+        except DefusedXmlException as error:
+            raise _unfit(relative, type(error).__name__, "XML without entities") from error
+        except (SyntaxError, ValueError, LookupError, OSError) as error:  # ParseError is a SyntaxError
+            raise _unfit(relative, str(error)[:120], "well-formed XML") from error
+    if top is None:
+        raise _unfit(relative, "an empty file", "well-formed XML")
+    return top
+
+
+def _unfit(where: str, found: str, expected: str) -> UnreadableError:
+    return UnreadableError("the model file cannot be read", where=where, found=found, expected=expected)
+
+
+def shown(name: str | None) -> str:
+    """A stranger's text for a message: quoted, escaped and short."""
+    return repr(name if name is None or len(name) <= 60 else name[:57] + "...")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in a model file something is, for the one sentence that says what is wrong with it."""
+
+    file: str
+    item: str = ""
+
+    def at(self, item: str) -> Place:
+        """The same file, another item."""
+        return Place(self.file, item)
+
+    def error(self, what: str, found: str | None = None, expected: str | None = None) -> UnreadableError:
+        """What is wrong here."""
+        where = f"{self.file}, {self.item}" if self.item else self.file
+        return UnreadableError(what, where=where, found=found, expected=expected)
+
+    def numbers(
+        self, attributes: Mapping[str, str], key: str, default: tuple[float, ...], most: int | None = None
+    ) -> NDArray[np.float64]:
+        """The finite numbers of an attribute, as many as ``default`` has (or up to ``most``)."""
+        text = attributes.get(key)
+        if text is None or (most and not text.strip()):
+            return np.array(default, np.float64)
+        words = text.split(None, 4 * max(len(default), most or 0) + 1)
+        try:
+            values = [float(word) for word in words]
+        except ValueError:
+            values = [math.nan]
+        fits = len(values) == len(default) if most is None else 1 <= len(values) <= most
+        if not fits or not all(math.isfinite(value) for value in values):
+            count = len(default) if most is None else f"up to {most}"
+            raise self.error(f"{key} is not {count} finite numbers", shown(text))
+        return np.array(values, np.float64)
+
+    def number(self, attributes: Mapping[str, str], key: str, default: float) -> float:
+        """One finite number; ``default`` (which may be NaN or infinite) where there is none."""
+        return default if key not in attributes else float(self.numbers(attributes, key, (0.0,))[0])
