@@ -19,7 +19,10 @@ SRC = Path(__file__).resolve().parent.parent / "src"
 
 # Lowest first. A new module directly under assay is declared here, in the tier it belongs to.
 TIERS = {
-    "base": {"errors", "units", "model", "inside", "sheet", "sheet_file", "embodiment", "signals", "media"},
+    "base": {
+        *{"errors", "units", "model", "inside", "sheet", "sheet_file", "embodiment", "signals", "media"},
+        *{"unpickle", "arrays", "torch_archive", "motion"},
+    },
     "contracts": {"feature", "gate", "counts", "judge", "examine", "cases", "reader", "synth", "plugs"},
     "plugs": {"features", "gates", "readers"},
     "decide": {

@@ -1,0 +1,115 @@
+"""Hints and orders of known robots: what a folder's name says, and in which order writers store joints."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.embodiment import Embodiment
+from assay.embodiment.body import normalise
+
+__all__ = ["joint_axes", "name_joints", "robot_in"]
+
+_ROBOT: Final = re.compile(r"(?<![a-z0-9])(?:unitree_?)?(h1_2|g1|h1|gr1t?[12]?|talos|atlas)(?![0-9a-z])")
+
+ISAAC_G1: Final = (
+    "left_hip_pitch", "right_hip_pitch", "waist_yaw", "left_hip_roll", "right_hip_roll", "waist_roll",
+    "left_hip_yaw", "right_hip_yaw", "waist_pitch", "left_knee", "right_knee", "left_shoulder_pitch",
+    "right_shoulder_pitch", "left_ankle_pitch", "right_ankle_pitch", "left_shoulder_roll",
+    "right_shoulder_roll", "left_ankle_roll", "right_ankle_roll", "left_shoulder_yaw", "right_shoulder_yaw",
+    "left_elbow", "right_elbow", "left_wrist_roll", "right_wrist_roll", "left_wrist_pitch",
+    "right_wrist_pitch", "left_wrist_yaw", "right_wrist_yaw",
+)  # fmt: skip
+"""Breadth-first order of Isaac Lab (NVlabs/GR00T-WholeBodyControl, gear_sonic env_utils/joint_utils.py)."""
+
+_AXES: Final = {"roll": "x", "pitch": "y", "yaw": "z", "knee": "y", "elbow": "y", "torso": "z"}
+NEAR: Final = 0.02
+"""rad; a value this far beyond a limit does not count against an order."""
+
+
+def robot_in(path: Path) -> str | None:
+    """The one robot that a path's last three steps name, nearest first, e.g. ``g1``; else None."""
+    for text in reversed(path.parts[-3:]):
+        words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text).lower()
+        found = set(_ROBOT.findall(re.sub(r"[-_.]", " ", words).replace("h1 2", "h1_2")))
+        if found:
+            return found.pop() if len(found) == 1 else None
+    return None
+
+
+def joint_axes(names: Sequence[str]) -> str:
+    """The axis that each joint's name states: ``x`` roll, ``y`` pitch, ``z`` yaw, ``?`` none."""
+    return "".join(next((a for w, a in _AXES.items() if w in n), "?") for n in names)
+
+
+def name_joints(
+    q: NDArray[np.float64], body: Embodiment | None, usual: str, axes: str = ""
+) -> tuple[tuple[str, ...] | None, str]:
+    """Names for unnamed joint columns, and on what evidence.
+
+    Args:
+        q: (n, c) rad.
+        body: the body that the sheet names.
+        usual: the order that the format's writer is known for, ``model`` or ``any``.
+        axes: the axis of each column where the file tells it.
+
+    Returns:
+        (c names, evidence), or (None, what would decide it).
+    """
+    if body is None:
+        return None, "the file has no names and no body is declared"
+    fitting = {k: v for k, v in _candidates(body, q.shape[1]).items() if _fits(v, axes)}
+    if not fitting:
+        return None, f"no known order of {body.name} has {q.shape[1]} joints" + (
+            " on these axes" if axes else ""
+        )
+    beyond = {order: _beyond(q, body, names) for order, names in fitting.items()}
+    told = ", ".join(f"{order} {share:.1%}" for order, share in beyond.items())
+    best, *others = sorted(fitting, key=lambda order: beyond[order])
+    text = f"joints of {body.name} in {best} order; values beyond limits: {told}"
+    if axes:
+        text += f"; axes {axes} agree"
+    if others and beyond[others[0]] - beyond[best] < _CLEAR:
+        fallback = next((o for o in fitting if o.startswith("model")), None)
+        if usual != "model" or fallback is None:
+            return None, f"the limits of {body.name} do not tell the orders apart ({told})"
+        return fitting[fallback], f"joints of {body.name} in {fallback} order, its writers' own ({told})"
+    if beyond[best] > _FEW:
+        return None, f"no known order keeps {body.name} within its limits ({told})"
+    return fitting[best], text
+
+
+_CLEAR: Final = 0.02
+_FEW: Final = 0.05
+
+
+def _candidates(body: Embodiment, count: int) -> dict[str, tuple[str, ...]]:
+    whole = [j for j in body.joints if j.part not in ("hand", "gripper")]
+    names = tuple(j.name for j in whole)
+    found: dict[str, tuple[str, ...]] = {}
+    if len(names) == count:
+        found["model"] = names
+    if len(names) == count == len(ISAAC_G1) and {normalise(n) for n in names} == set(ISAAC_G1):
+        by_name = {normalise(n): n for n in names}
+        found["Isaac Lab"] = tuple(by_name[n] for n in ISAAC_G1)
+    without = tuple(n for n in names if "wrist" not in n)
+    if len(without) == count != len(names):
+        found["model, wrists left out,"] = without
+    return found
+
+
+def _fits(names: Sequence[str], axes: str) -> bool:
+    return not axes or all(a in ("?", b) or b == "?" for a, b in zip(axes, joint_axes(names), strict=True))
+
+
+def _beyond(q: NDArray[np.float64], body: Embodiment, names: Sequence[str]) -> float:
+    """Share of values beyond the widest limits that any set of the body gives."""
+    at = body.resolve(names)
+    lower = np.min([s.lower for s in body.limits], axis=0)[at] - NEAR
+    upper = np.max([s.upper for s in body.limits], axis=0)[at] + NEAR
+    return float(((q < lower) | (q > upper)).mean()) if q.size else 0.0
