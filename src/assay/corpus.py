@@ -15,6 +15,7 @@ from assay.embodiment.infer import infer
 from assay.errors import NoReaderError, UnreadableError, UsageError
 from assay.inside import open_inside
 from assay.model import Claim, Kind, Listing, Role
+from assay.parts import attach
 from assay.reader import Probe, Reader
 from assay.sheet import Item, Origin, Sheet, lay
 from assay.sheet_file import parse_sheet
@@ -85,6 +86,7 @@ def discover(
     ]
     sheet = _with_body(lay(layers), listing)
     listing = replace(listing, claims=(*listing.claims, *claims, *_misfits(sheet, listing)))
+    listing = attach(listing, sheet)
     return Corpus(
         name or path.resolve().name,
         path,

@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from assay import plugs
 from assay.corpus import Corpus
 from assay.errors import UnreadableError
 from assay.model import Episode, Role, Stream, StreamDecl
-from assay.sheet import apply
+from assay.parts import open_episode
 
 __all__ = ["Line", "draft_sheet", "inspect"]
 
@@ -104,12 +103,11 @@ def _item(corpus: Corpus, name: str, cure: str) -> Line:
 
 
 def _first(corpus: Corpus) -> Episode | None:
-    reader = plugs.readers()[corpus.listing.reader]
     present = set(_present(corpus))
     for ref in corpus.listing.refs:
         if ref.id in present:
             try:
-                return apply(corpus.sheet, reader.open(corpus.listing, ref, None, corpus.sheet))
+                return open_episode(corpus.listing, ref, None, corpus.sheet)
             except UnreadableError:
                 continue
     return None

@@ -61,6 +61,8 @@ class PartSheet(_Table):
 
     path: str
     reader: str | None = None
+    offset: float | None = None
+    """Seconds from the episode's first sample to the part's first sample, where it is known."""
 
 
 class Common(_Table):

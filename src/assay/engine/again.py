@@ -13,7 +13,7 @@ from assay.engine.cache import PixelCache
 from assay.errors import UsageError
 from assay.feature import Features
 from assay.gate import Gate
-from assay.sheet import apply
+from assay.parts import open_episode
 
 __all__ = ["corpora_again", "open_again"]
 
@@ -50,8 +50,7 @@ def open_again(
         prefix = "" if len(plan["corpora"]) == 1 else f"{corpus.name}/"
         ref = next((r for r in corpus.listing.refs if prefix + r.id == subject), None)
         if ref is not None:
-            reader = plugs.readers()[corpus.listing.reader]
-            ep = apply(corpus.sheet, reader.open(corpus.listing, ref, None, corpus.sheet))
+            ep = open_episode(corpus.listing, ref, None, corpus.sheet)
             params = gate.params(**plan["measured"][index][code], **plan["judged"][index][code])
             features = Features(ep, plugs.features(), calibration.for_episode(subject))
             PixelCache(None, plan["decode"]).prepare(features)

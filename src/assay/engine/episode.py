@@ -19,6 +19,7 @@ from assay.feature import Features, Statistic
 from assay.gate import Evidence, Gate
 from assay.judge import Judgement
 from assay.model import Claim, Episode, Role
+from assay.parts import open_episode
 from assay.sheet import apply
 from assay.tally import decide
 
@@ -63,12 +64,11 @@ class Bench:
         """The task's episode; one that cannot be read is empty and claims so."""
         listing, sheet = self.job.listings[task.corpus], self.job.sheets[task.corpus]
         try:
-            ep = plugs.readers()[listing.reader].open(listing, task.ref, self.want, sheet)
+            return open_episode(listing, task.ref, self.want, sheet)
         except UnreadableError as error:
             where = error.where or (task.ref.parts[0].path if task.ref.parts else task.ref.id)
             claim = Claim("readable", "data", "a readable file", str(error), 1.0, where=where)
-            ep = Episode(task.ref.id, declared=listing.streams, claims=(claim,))
-        return apply(sheet, ep)
+            return apply(sheet, Episode(task.ref.id, declared=listing.streams, claims=(claim,)))
 
     def features(self, task: Task, ep: Episode) -> Features:
         """Its features, with the fitted models that may judge it; nothing is computed yet."""
