@@ -65,7 +65,7 @@ def main() -> NoReturn:
     for stream in (sys.stdout, sys.stderr):  # a stranger's names may be no text
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
-        code = app(standalone_mode=False)
+        code = app(standalone_mode=False, prog_name="assay")
     except AssayError as error:
         _say(f"assay: {error}")
         sys.exit(WRONG_USE)
