@@ -14,8 +14,8 @@ __all__ = ["Untouched", "claims_page", "page", "smallest"]
 _HEAD: Final = "<!-- written by `make study` (benchmarks/power); not by hand -->\n"
 _LEGEND: Final = """\
 Each dose is planted {times} times in real clips, with fixed seeds over clip, place and channel; intervals are
-Clopper-Pearson at 95 %. *Placed*: of the found ones, those whose finding overlaps the planted span and
-names its channel. g1v and g1s are 24 and 14 teleoperated clips of a Unitree G1, gr1 five simulated GR1 ones.
+Clopper-Pearson at 95 %. *Placed*: of the failed ones, those with a finding that overlaps the planted span
+and names its channel. g1v and g1s are 24 and 14 teleoperated clips of a Unitree G1, gr1 five simulated GR1 ones.
 """
 
 
@@ -34,7 +34,7 @@ def page(
     times = max(ladder.times for ladder, _ in results)
     lines = [_HEAD, _LEGEND.format(times=times)]
     lines += [
-        "| dose | is | found | abstained | missed | found, 95 % | placed |",
+        "| dose | is | failed | abstained | passed | failed, 95 % | placed |",
         "|---|---|---|---|---|---|---|",
     ]
     for ladder, counts in results:
