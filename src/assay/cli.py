@@ -298,14 +298,22 @@ def inject(
         str | None, typer.Option("--episode", metavar="ID", help="Which one [by seed].")
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Same seed, same place.")] = 0,
+    layout: Annotated[str | None, typer.Option("--as", metavar="V", help="v2.1 or v3.0 [as it is].")] = None,
     as_json: JsonOpt = False,
 ) -> int:
     """Copy a corpus with a defect of known size planted in one episode."""
     from assay.inject import inject as plant
     from assay.inject import parse_defect
 
-    planted = plant(corpus, to, [parse_defect(d) for d in defect], episode=episode, seed=seed)
+    planted = plant(corpus, to, [parse_defect(d) for d in defect], episode=episode, seed=seed,
+                    layout=_layout(layout))  # fmt: skip
     return _show(planted, map(str, planted), as_json)
+
+
+def _layout(name: str | None) -> Any:
+    if name not in (None, "v2.1", "v3.0"):
+        raise UsageError("unknown layout", where="--as", found=name, expected="v2.1 or v3.0")
+    return name
 
 
 @app.command("gates")
