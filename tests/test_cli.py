@@ -11,6 +11,7 @@ import pytest
 from assay import cli, plugs
 from assay.engine import Progress
 from assay.engine.job import Done
+from tiny_corpus import tiny_corpus
 from toy import assay, flights, toy_corpus, toy_plugs  # noqa: F401
 
 pytestmark = pytest.mark.usefixtures("toy_plugs")
@@ -397,6 +398,15 @@ def test_inspect_drafts_a_sheet_and_writes_over_nothing(shell: Shell, corpora: P
     assert (again.code, "the file exists already" in again.err) == (2, True)
     nowhere = shell("inspect", corpora / "good", "--write-sheet", tmp_path / "no/s.toml")
     assert (nowhere.code, "the file cannot be written" in nowhere.err) == (2, True)
+
+
+def test_inject_says_what_must_be_found_where(shell: Shell, tmp_path: Path) -> None:
+    root = tiny_corpus(tmp_path / "c", episodes=1)
+    words = ("inject", root, "--defect", "clip-at-limit=0.05", "--seed", 3, "--to")
+    said, told = shell(*words, tmp_path / "a"), shell(*words, tmp_path / "b", "--json").json
+    assert said.code == 0
+    assert said.out.startswith("clip-at-limit of size 0.05: RTG008 must find it in episode_000000 from ")
+    assert (told[0]["gate"], told[0]["episode"], told[0]["size"]) == ("RTG008", "episode_000000", 0.05)
 
 
 def test_a_dry_run_writes_nothing(

@@ -304,10 +304,11 @@ def inject(
     """Copy a corpus with a defect of known size planted in one episode."""
     from assay.inject import inject as plant
     from assay.inject import parse_defect
+    from assay.terminal import planted
 
-    planted = plant(corpus, to, [parse_defect(d) for d in defect], episode=episode, seed=seed,
+    truths = plant(corpus, to, [parse_defect(d) for d in defect], episode=episode, seed=seed,
                     layout=_layout(layout))  # fmt: skip
-    return _show(planted, map(str, planted), as_json)
+    return _show(truths, planted(truths), as_json)
 
 
 def _layout(name: str | None) -> Any:
