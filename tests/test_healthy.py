@@ -16,6 +16,7 @@ from assay import plugs
 CLIPS = tomllib.loads((Path(__file__).parent / "healthy.toml").read_text("utf-8"))["clip"]
 SHORT = {folder: short for short, folder in SETS.items()}
 UNLISTED = {"SYN001"}  # abstains on every real clip, whatever it holds
+Clips = dict[str, list[Base]]
 DECODED_HERE = 2  # videos decoded of each set; the study decodes all
 
 
