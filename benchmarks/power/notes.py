@@ -34,7 +34,8 @@ NOTES: Final[dict[str, str]] = {
         "and 0.95 of the rate a clip of ten seconds is mostly undecided."
     ),
     "SYN008": (
-        "Where every second picture is a key picture (AV1), the first repeat of a freeze is coded anew and "
-        "counts as new: a freeze reads one transition shorter than it is, if the camera repeats nothing by itself."
+        "Where every second picture is a key picture (AV1), the first repeat of a freeze is coded anew "
+        "and counts as new: a freeze reads one transition shorter than it is, if the camera repeats "
+        "nothing by itself."
     ),
 }
