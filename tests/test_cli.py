@@ -324,7 +324,7 @@ def test_the_default_folder_is_named_after_the_corpus(
 def test_progress_is_a_line_per_ten_seconds_and_one_per_stage(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with cli._Bar() as bar:
+    with Bar() as bar:
         for stage in ("calibrate", "measure"):
             for second in range(35):
                 bar.show(Progress(stage, second + 1, 40, second + 1, 40, float(second), Done("e")))  # type: ignore[arg-type]
@@ -352,7 +352,7 @@ def test_no_color_is_honoured_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.delenv("NO_COLOR", raising=False)
         if not colour:
             monkeypatch.setenv("NO_COLOR", "1")
-        with cli._Bar() as bar:
+        with Bar() as bar:
             bar.show(Progress("measure", 1, 2, 10, 20, 1.0))
         assert ("\x1b[3" in shown.getvalue()) == colour
 
