@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from assay import cli, plugs
+from assay.cli.progress import Bar
 from assay.engine import Progress
 from assay.engine.job import Done
 from tiny_corpus import tiny_corpus
