@@ -544,7 +544,9 @@ def test_print_holds_the_table(tab: "Page", small_page: Path, big: Path) -> None
         visit(tab, path)
         assert tab.pdf()[:5] == b"%PDF-"
         assert tab.locator("#print-table tbody tr").count() == rows
+    tab.set_viewport_size({"width": 760, "height": 1000})  # A4 at 96 dots per inch, less its margins
     tab.emulate_media(media="print")
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 760
     assert tab.locator("#grid").is_hidden()
     assert tab.locator("#print-table").is_visible()
     assert "The first 500 of 10,000 rows" in tab.locator("#print-table p").inner_text()

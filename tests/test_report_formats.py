@@ -148,18 +148,26 @@ def test_sarif_agrees_with_the_summary(run: FakeRun, hostile: FakeRun) -> None:
 def test_table_fits_a_terminal_and_agrees(run: FakeRun) -> None:
     lines = list(verdict_lines(run, "table"))
     assert max(map(len, lines)) <= 80
-    head = lines[2].split()
-    for line in lines[3 : 3 + len(run.summary["gates"])]:
+    at = next(i for i, line in enumerate(lines) if line.startswith("gate "))
+    names = lines[at].split()[1:]
+    for line in lines[at + 1 :]:
         code, *numbers = line.split()
-        counts = dict(zip(head[1:], (int(n.replace(",", "")) for n in numbers), strict=True))
+        counts = dict(zip(names, (int(n.replace(",", "")) for n in numbers), strict=True))
         assert counts == run.summary["gates"][code]
-    listed = Counter(line.split()[0] for line in lines[5 + len(run.summary["gates"]) :])
-    assert listed["fail"] == sum(c["fail"] for c in run.summary["gates"].values())
-    open_ = [line.split() for line in lines if line.startswith("abstain")]
-    counts = Counter[str]()
-    for words in open_:
-        counts[words[-1]] += int(words[2].replace(",", "")) if words[3] == "subjects" else 1
-    assert counts == run.summary["abstentions"]
+    listed = Counter(line.split()[0] for line in lines[:at] if line[:1].strip())
+    failures = sum(c["fail"] for c in run.summary["gates"].values())
+    assert sum(listed[word] for word in ("drop", "watch", "note", "fix")) == failures
+    open_ = lines[next(i for i, line in enumerate(lines) if "not measured" in line) + 1 : at - 1]
+    counted = Counter[str]()
+    for words in map(str.split, open_):
+        counted[words[-1]] += int(words[1].replace(",", "")) if words[2] == "episodes" else 1
+    assert counted == run.summary["abstentions"]
+
+
+def test_table_names_the_span_of_each_failure(run: FakeRun) -> None:
+    spans = [line for line in verdict_lines(run, "table") if line.startswith(("drop", "watch"))]
+    assert spans
+    assert all(re.search(r"\d+\.\d\d to \d+\.\d\d", line) for line in spans)
 
 
 def test_markdown_agrees_and_keeps_names_in_code(run: FakeRun, hostile: FakeRun) -> None:

@@ -271,6 +271,16 @@ def test_a_drafted_sheet_parses_and_resolves_the_same(tmp_path: Path) -> None:
     assert inspect(after)[1:] == [*inspect(before)[1:]]
 
 
+def test_a_drafted_sheet_is_filled_in_by_uncommenting(tmp_path: Path) -> None:
+    draft = draft_sheet(discover(toy_corpus(tmp_path / "c", {"ep_000": 0.5})))
+    lines = [
+        line.removeprefix("# ") if "=" in line.partition("#")[2] else line for line in draft.splitlines()
+    ]
+    said = parse_sheet("\n".join(lines), "draft")
+    assert {"kind", "embodiment", "fps", "sync", "action/meaning", "licence", "vendor"} <= set(said)
+    assert said["streams/height/units"] == ["unknown"]
+
+
 def test_inspection_tells_declared_inferred_and_unresolved(tmp_path: Path) -> None:
     root = toy_corpus(tmp_path / "c", {"ep_000": 0.5})
     (root / "assay.toml").write_text('kind = "simulation"')

@@ -11,13 +11,13 @@ import os
 import time
 from pathlib import Path
 
-from benchmarks.power.clips import Base, opened
+from benchmarks.power.clips import Base, halved, opened
 from benchmarks.power.ladders import LADDERS
 from benchmarks.power.lies import lies
 from benchmarks.power.notes import NOTES
 from benchmarks.power.page import claims_page, page
 from benchmarks.power.trials import Count, Ladder, tried
-from benchmarks.power.untouched import untouched
+from benchmarks.power.untouched import halves, untouched
 
 REPO = Path(__file__).resolve().parents[2]
 CLAIMS = ("INT002", "INT004", "INT005", "INT006")
@@ -33,6 +33,7 @@ def main() -> None:
     started = time.perf_counter()
     data = Path(os.environ.get("ASSAY_DATA") or REPO.parent / "shared" / "data")
     BASES.extend(opened(data))
+    BASES.extend([halved(b) for b in BASES if b.pictures and b.set != "gr1"])
     print(f"{len(BASES)} clips opened and decoded, {time.perf_counter() - started:.0f} s", flush=True)
     wanted = [*dict.fromkeys(ladder.gate for ladder in LADDERS), *CLAIMS]
     for code in (c for c in wanted if not given.gates or c in given.gates):
@@ -40,7 +41,10 @@ def main() -> None:
         if code in CLAIMS:
             put(code, claims_page(lies(code, data), clean))
         else:
-            put(code, page(counted(code, given.jobs, started), clean, NOTES.get(code, ())))
+            put(
+                code,
+                page(counted(code, given.jobs, started), clean, [*halves(code, BASES), NOTES.get(code, "")]),
+            )
     print(f"done, {time.perf_counter() - started:.0f} s")
 
 

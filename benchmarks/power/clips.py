@@ -22,7 +22,7 @@ from assay.synth import teleop
 from assay.synth.pictures import container, film
 from assay.synth.planting import column_statistics
 
-__all__ = ["SETS", "Base", "decoded", "invented", "joined", "opened", "window"]
+__all__ = ["SETS", "Base", "decoded", "halved", "invented", "joined", "opened", "window"]
 
 SETS: Final = {
     "g1v": "g1_inspire_teleop_v21_video",
@@ -151,6 +151,25 @@ def window(base: Base, first: int, end: int) -> Base:
         {k: cut_container(v, first, end) for k, v in base.containers.items()},
         {k: cut_pictures(v, first, end) for k, v in base.pictures.items()}, base.start + first,
     )  # fmt: skip
+
+
+def halved(base: Base) -> Base:
+    """Every second row and picture, declared at half the rate: as the G1's 15 Hz camera should have been."""
+    ep, keep = base.ep, np.arange(0, base.rows, 2)
+    for s in ep.streams:
+        rate = None if s.rate is None else s.rate / 2
+        ep = ep.with_stream(replace(s, t=s.t[keep], x=np.asarray(s.x)[keep], rate=rate))
+    seen, c = base.pictures[base.camera], base.containers[base.camera]
+    half = replace(
+        seen, t=seen.t[keep], key=seen.key[keep], mean=seen.mean[keep], digest=seen.digest[keep],
+        thumbs=seen.thumbs[keep], asked=len(keep),
+    )  # fmt: skip
+    n = len(keep)
+    file = replace(
+        c, pts=c.pts[keep], t=c.t[keep], key=c.key[keep], packets=n, header=n,
+        rate=c.rate / 2,
+    )  # fmt: skip
+    return Base("g1h", replace(ep, statistics={}), {base.camera: file}, {base.camera: half})
 
 
 def cut_container(c: Container, first: int, end: int) -> Container:

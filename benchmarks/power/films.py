@@ -107,8 +107,9 @@ def slowed(bases: Sequence[Base], dose: float, rng: Rng) -> Planted:
 
 
 def slow(bases: Sequence[Base], dose: float, rng: Rng) -> tuple[Base, NDArray[np.intp]]:
-    """200 rows of a clip and the order in which such a camera shows their pictures."""
-    base, n = pick(bases, rng), 200
+    """Up to 200 rows of a clip and the order in which such a camera shows their pictures."""
+    base = pick(bases, rng)
+    n = min(base.rows, 200)
     a = int(rng.integers(0, base.rows - n + 1))
     base, phase = window(base, a, a + n), rng.uniform()
     new = np.floor(np.arange(n) * dose + phase)

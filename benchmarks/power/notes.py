@@ -6,4 +6,36 @@ from typing import Final
 
 __all__ = ["NOTES"]
 
-NOTES: Final[dict[str, tuple[str, ...]]] = {}
+NOTES: Final[dict[str, str]] = {
+    "RTG001": "The GR1 abstains: no card of its body is packaged.",
+    "RTG008": ("The GR1 abstains: no card of its body is packaged. Noise above 7e-4 rad breaks plateaus up."),
+    "CHN010": (
+        "The GR1 abstains: its columns are named motor_0 to motor_43, and no body says what they are."
+    ),
+    "INT001": (
+        "Overwritten bytes were planted in AV1 (40 pictures) and H.264 (whole clips); the same path without "
+        "a changed byte passes."
+    ),
+    "INT007": (
+        "A small shift of a column that hardly moves hides in the tolerance of float32 sums, unless it moves "
+        "an extreme: then 1e-6 of the value is enough."
+    ),
+    "INT008": (
+        "What is passed is a tail whose jump is 2.4 to 2.8 times its surroundings: the arm itself was quick "
+        "there. What abstains follows a still stretch: the end of a freeze looks the same."
+    ),
+    "SYN004": ("Untouched stamps are made from the rate, so agreement proves nothing and the gate abstains."),
+    "SYN005": (
+        "Untouched stamps are made from the rate. A jump back by less than a period leaves time running "
+        "forwards and is not this gate's."
+    ),
+    "SYN006": (
+        "Stamps made from the rate abstain within the limit; with jitter the gate passes there. Between 0.8 "
+        "and 0.95 of the rate a clip of ten seconds is mostly undecided."
+    ),
+    "SYN008": (
+        "Where every second picture is a key picture (AV1), the first repeat of a freeze is coded anew "
+        "and counts as new: a freeze reads one transition shorter than it is, if the camera repeats "
+        "nothing by itself."
+    ),
+}

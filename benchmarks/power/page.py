@@ -14,8 +14,8 @@ __all__ = ["Untouched", "claims_page", "page", "smallest"]
 _HEAD: Final = "<!-- written by `make study` (benchmarks/power); not by hand -->\n"
 _LEGEND: Final = """\
 Each dose is planted {times} times in real clips, with fixed seeds over clip, place and channel; intervals are
-Clopper-Pearson at 95 %. *Placed*: of the found ones, those whose finding overlaps the planted span and
-names its channel. g1v and g1s are 24 and 14 teleoperated clips of a Unitree G1, gr1 five simulated GR1 ones.
+Clopper-Pearson at 95 %. *Placed*: of the failed ones, those with a finding that overlaps the planted span
+and names its channel. g1v, g1s: 24 and 14 teleoperated clips of a Unitree G1; gr1: five of a simulated GR1.
 """
 
 
@@ -34,13 +34,13 @@ def page(
     times = max(ladder.times for ladder, _ in results)
     lines = [_HEAD, _LEGEND.format(times=times)]
     lines += [
-        "| dose | is | found | abstained | missed | found, 95 % | placed |",
+        "| dose | is | failed | abstained | passed | failed, 95 % | placed |",
         "|---|---|---|---|---|---|---|",
     ]
     for ladder, counts in results:
         lines.append(f"| **{ladder.axis}**{_limit(ladder)} | | | | | | |")
         lines += [_row(ladder, count) for count in counts]
-    lines += ["", *_words(results), *_clean(untouched), *notes]
+    lines += ["", *_words(results), *_clean(untouched), "", *notes]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -81,13 +81,19 @@ def _words(results: Sequence[tuple[Ladder, Sequence[Count]]]) -> Iterable[str]:
     yield "**Smallest fault found** (at least 99 % of the injections, and of all graver ones):"
     for ladder, counts in results:
         best = smallest(ladder, counts)
-        said = f"{best:.4g} {ladder.unit}" if best is not None else "none of these doses"
+        up_to = "found up to " if ladder.below and ladder.limit is None else ""
+        said = f"{up_to}{best:.4g} {ladder.unit}" if best is not None else _most(ladder, counts)
         yield f"- {ladder.axis}: {said}"
     sound = [c for ladder, counts in results for c in counts if not ladder.is_fault(c.dose)]
     if sound:
         alarms, n = sum(c.found for c in sound), sum(c.n for c in sound)
         unsure = sum(c.abstained for c in sound)
         yield f"\n**Within the limit**: {alarms} alarms and {unsure} abstentions in {n} injections."
+
+
+def _most(ladder: Ladder, counts: Sequence[Count]) -> str:
+    shares = [c.found / c.n for c in counts if ladder.is_fault(c.dose)]
+    return f"none of these doses: {100 * min(shares):.3g} to {100 * max(shares):.3g} % are found"
 
 
 def _clean(untouched: Untouched) -> Iterable[str]:

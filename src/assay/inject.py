@@ -84,7 +84,8 @@ def inject(
     found = discover(corpus)
     data, ids = load(found)
     if not ids:
-        raise UsageError("no episode of the corpus can be read", where=str(corpus), remedy="see assay inspect")
+        raise UsageError("no episode of the corpus can be read", where=str(corpus),
+                         remedy="see assay inspect")  # fmt: skip
     if episode is not None and episode not in ids:
         raise UsageError("no such episode with readable rows", found=repr(episode),
                          expected=f"{ids[0]} to {ids[-1]}")  # fmt: skip

@@ -18,16 +18,17 @@ __all__ = ["Line", "draft_sheet", "inspect"]
 Known = Literal["declared", "inferred", "unresolved", "measured"]
 
 _ITEMS: Final = {
-    "kind": 'kind = "teleoperation" (or retargeted-motion, human-demonstration, simulation)',
-    "embodiment": "--embodiment NAME, or embodiment = in assay.toml (assay embodiments lists them)",
+    "kind": 'kind = "teleoperation"  # or retargeted-motion, human-demonstration, simulation',
+    "embodiment": 'embodiment = "unitree_g1_29"  # or --embodiment NAME; assay embodiments lists them',
     "limit_set": "",
-    "fps": "fps = in assay.toml",
-    "sync": 'sync = "ptp", "trigger", "clap", "software", "none", or "one-clock" for a simulator',
+    "fps": "fps = 30",
+    "sync": 'sync = "ptp"  # or trigger, clap, software, none; one-clock for a simulator',
     "quaternion": "",
-    "action/meaning": 'meaning = "command", "next-state" or "result" under [action]',
-    "licence": "licence = in assay.toml",
-    "vendor": "vendor = in assay.toml",
+    "action/meaning": 'meaning = "command"  # or next-state, result; under [action]',
+    "licence": 'licence = "CC-BY-4.0"',
+    "vendor": 'vendor = "who recorded it"',
 }
+"""Items that are shown and drafted, each as a line of ``assay.toml``; without one, only where it is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +68,15 @@ def draft_sheet(corpus: Corpus) -> str:
     """An ``assay.toml`` that holds what is known and leaves the rest as comments to fill in."""
     lines = [
         "# The corpus sheet: what every number means. Correct what is wrong, fill in what is commented out.",
-        *(_drafted(corpus, name, cure) for name, cure in _ITEMS.items() if "/" not in name),
+        *(
+            line
+            for name, example in _ITEMS.items()
+            if "/" not in name
+            for line in _drafted(corpus, name, example)
+        ),
         "",
         "[action]",
-        _drafted(corpus, "action/meaning", 'meaning = "command"'),
+        *_drafted(corpus, "action/meaning", _ITEMS["action/meaning"]),
     ]
     for decl in corpus.listing.streams:
         if decl.role in (Role.CAMERA, Role.DEPTH):
@@ -96,7 +102,8 @@ def _declared(corpus: Corpus) -> str:
 def _item(corpus: Corpus, name: str, cure: str) -> Line:
     item = corpus.sheet.items.get(name)
     if item is None or item.origin == "unresolved":
-        evidence = "; ".join(part for part in (item.evidence if item else "", cure) if part)
+        said = f"in assay.toml: {cure}" if cure else ""
+        evidence = "; ".join(part for part in (item.evidence if item else "", said) if part)
         return Line(name, "", "unresolved", evidence)
     known: Known = "inferred" if item.origin == "inferred" else "declared"
     return Line(name, str(item.value), known, item.evidence)
@@ -136,13 +143,13 @@ def _joints(corpus: Corpus, stream: Stream, units: str) -> str:
     return f"{units}; {found} of {len(stream.names)} are joints of {body.name}"
 
 
-def _drafted(corpus: Corpus, name: str, cure: str) -> str:
+def _drafted(corpus: Corpus, name: str, example: str) -> Iterator[str]:
     value: Any = corpus.sheet.get(name)
-    last = name.rsplit("/", maxsplit=1)[-1]
     if value is not None:
-        origin = corpus.sheet.origin(name)
-        return f"{last} = {_toml(value)}" + ("  # inferred: check it" if origin == "inferred" else "")
-    return f"# {last} =" + (f"   e.g. {cure}" if cure else "")
+        guess = "  # inferred: check it" if corpus.sheet.origin(name) == "inferred" else ""
+        yield f"{name.rsplit('/', maxsplit=1)[-1]} = {_toml(value)}{guess}"
+    elif example:
+        yield f"# {example}"
 
 
 def _toml(value: Any) -> str:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import shlex
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from assay import plugs
 from assay.gate import Gate
 from assay.inspection import Line
 from assay.store import Run
 
-__all__ = ["closing", "columns", "explained", "inspected", "limit_of", "spent"]
+if TYPE_CHECKING:
+    from assay.synth.faults import Truth
+
+__all__ = ["closing", "columns", "explained", "inspected", "limit_of", "planted", "spent"]
 
 _WIDTH = 80
 _MOST = 15
@@ -45,6 +48,17 @@ def closing(run: Run, report: str) -> list[str]:
         lines.append(f"to measure  {spent(u['hours'] * 3600)} more ({u['reason']}): {u['remedy']}")
     ends = [*_whole("report", report), *_whole("next", f"assay verdicts {shlex.quote(str(run.path))}")]
     return [piece for line in lines for piece in _wrapped(line)][: _MOST - len(ends)] + ends
+
+
+def planted(truths: Iterable[Truth]) -> list[str]:
+    """What ``assay inject`` planted, where, and which gate must find it."""
+    return [
+        f"{t.fault} of size {t.size:g}: {t.gate} must find it in {t.episode}"
+        f" from {t.t0 * 1e-9:.2f} to {t.t1 * 1e-9:.2f} s, {' '.join((t.stream, t.channel)).strip()}".rstrip(
+            ", "
+        )
+        for t in truths
+    ]
 
 
 def inspected(lines: Sequence[Line]) -> list[str]:

@@ -18,8 +18,9 @@ from typing import Any, Final
 from urllib.parse import quote
 from xml.sax.saxutils import quoteattr
 
+from assay.report.table import as_table
 from assay.report.tables import RunTables, natural_key
-from assay.report.wording import count, hours, number, percent, visible, with_unit
+from assay.report.wording import count, hours, percent, visible, with_unit
 
 __all__ = ["FORMATS", "verdict_lines"]
 
@@ -46,34 +47,6 @@ def verdict_lines(run: RunTables, form: str) -> Iterator[str]:
         raise UsageError("unknown format of verdicts", where="--format", found=repr(form),
                          expected=", ".join(FORMATS))  # fmt: skip
     return FORMATS[form](run)
-
-
-def as_table(run: RunTables) -> Iterator[str]:
-    """At most 80 columns: counts per gate, abstentions by reason, then every failure and error."""
-    s = run.summary
-    counts = ", ".join(f"{count(s[name])} {name}" for name in ("accepted", "rejected", "unmeasured"))
-    yield f"{counts} of {count(s['episodes'])} episodes"
-    yield ""
-    yield f"{'gate':<8}" + "".join(f"{name:>10}" for name in _STATUSES)
-    for code, own in s["gates"].items():
-        yield f"{code:<8}" + "".join(f"{own.get(name, 0):>10,}" for name in _STATUSES)
-    rows = _rows(run)
-    open_: dict[tuple[str, str], list[str]] = {}
-    for row in rows:
-        if row["status"] == "abstain":
-            open_.setdefault((row["gate"], row["reason"]), []).append(row["subject"])
-    wrong = [row for row in rows if row["status"] in ("fail", "error")]
-    if open_ or wrong:
-        yield ""
-        yield f"{'status':<8}{'gate':<8}{'subject':<20}{'worst':>10}{'limit':>10} where or why"
-    for (gate, reason), who in open_.items():
-        yield _table_line(
-            "abstain", gate, who[0] if len(who) == 1 else f"{len(who):,} subjects", "", "", reason
-        )
-    for row in wrong:
-        place = row["reason"] if row["status"] == "error" else row["channel"] or row["stream"]
-        limits = number(row["worst"]), number(row["limit"])
-        yield _table_line(row["status"], row["gate"], row["subject"], *limits, place)
 
 
 def as_json(run: RunTables) -> Iterator[str]:
@@ -183,13 +156,6 @@ def _rows(run: RunTables) -> list[dict[str, Any]]:
 def _plain_rows(table: Any) -> Iterator[dict[str, Any]]:
     for batch in table.to_batches(max_chunksize=4096):
         yield from batch.to_pylist()
-
-
-def _table_line(status: str, gate: str, subject: str, worst: str, limit: str, place: str) -> str:
-    subject = visible(subject)
-    subject = subject if len(subject) < 20 else subject[:6] + "…" + subject[-12:]
-    line = f"{status:<8}{gate:<8}{subject:<20}{worst:>10}{limit:>10} {visible(place)}".rstrip()
-    return line if len(line) <= _WIDTH else line[: _WIDTH - 1] + "…"
 
 
 def _csv_line(cells: list[Any]) -> str:

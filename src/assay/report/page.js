@@ -161,6 +161,7 @@
     for (const node of [grid, filters, byId("theme"), byId("show-help"), byId("grid-key")]) node.hidden = false;
     for (const node of document.querySelectorAll(".pick")) node.hidden = false;
   }
+  const lasting = (i) => (data.episodes.present[i] === "1" ? seconds[i].toFixed(1) : "absent");
   function newRow() {
     const cells = COLUMNS.map((c) => make("div", { class: "cell c-" + c.name + (c.n ? " n" : ""), role: "gridcell" }));
     const marks = data.gates.map(() => make("div", { class: "cell c-gate", role: "gridcell" }));
@@ -183,7 +184,7 @@
     cells[0].className = "cell c-decision d-" + d;
     cells[1].textContent = cells[1].title = visible(ids[i]);
     cells[2].textContent = cells[2].title = visible(tasks[i]);
-    cells[3].textContent = data.episodes.present[i] === "1" ? seconds[i].toFixed(1) : "absent";
+    cells[3].textContent = lasting(i);
     cells[4].textContent = count(frames[i]);
     cells[5].textContent = fails[i] || "·";
     cells[6].textContent = opens[i] || "·";
@@ -448,7 +449,7 @@
   }
   function printTable() {
     const rows = state.order.slice(0, PRINTED);
-    const cells = (i) => [DSIGN[decision[i]] + " " + DECIDED[decision[i]], visible(ids[i]), visible(tasks[i]), seconds[i].toFixed(1),
+    const cells = (i) => [DSIGN[decision[i]] + " " + DECIDED[decision[i]], visible(ids[i]), visible(tasks[i]), lasting(i),
       count(frames[i]), data.gates.filter((g) => g.status[i] === "f").map((g) => g.code).join(" "),
       data.gates.filter((g) => "ae".includes(g.status[i])).map((g) => g.code).join(" ")];
     const note = state.order.length > PRINTED

@@ -1,14 +1,15 @@
 """A value is not a number, or cannot be one that was measured.
 
-What: in which rows and channels a stream holds NaN, an infinity, a denormal number, or a joint value beyond
-1e4.
+What: in which rows and channels a stream holds NaN, an infinity, a denormal number, or a value that nothing
+recorded can have: beyond 1e4 of a joint, beyond 1e30 of anything.
 
 Why: one NaN makes the loss NaN; uninitialised memory (1e224 beside 2.9e-321) ruins the statistics that
 everything is normalised by.
 
 Method: every value of every numeric stream, no sampling. Denormal means nonzero and smaller than the
 smallest normal number of the type as stored: no sensor reports that. The bound of 1e4 holds for angles,
-positions, speeds and torques. Rows that the data itself marks as not valid are out of scope.
+positions, speeds and torques in a known unit, that of 1e30 for every value. Rows that the data itself marks
+as not valid are out of scope.
 
 Source: FAULTS D50; FORMATS 1.
 
@@ -41,6 +42,7 @@ class Params:
     """Limits of INT003."""
 
     largest: float = param(1e4, "unknown", "1,600 turns, 10 km or 10 kN: no robot joint reaches any of it")
+    absurd: float = param(1e30, "unknown", "nanoseconds since 1970 are 2e18, the largest honest numbers")
 
 
 def planted(value: float, rows: int, stream: str = "observation.state") -> Episode:
@@ -51,6 +53,13 @@ def planted(value: float, rows: int, stream: str = "observation.state") -> Episo
         return x
 
     return edit(teleop(clock=Clock.SENSOR), stream, plant)
+
+
+def unnamed(value: float) -> Episode:
+    """A clean episode whose units nobody declared, with ``value`` in the left elbow in one row."""
+    ep = planted(value, 1)
+    state = ep.streams[0]
+    return ep.with_stream(replace(state, channels=tuple(replace(c, unit="unknown") for c in state.channels)))
 
 
 def masked() -> Episode:
@@ -70,6 +79,8 @@ CASES = (
     Case("uninitialised memory", lambda: planted(2.89e-321, 1), "fail", at=(2.99, 3.04),
          channel="left_elbow"),
     Case("1e224 rad", lambda: planted(1e224, 1), "fail", channel="left_elbow"),
+    Case("1e224 of an unknown unit", lambda: unnamed(1e224), "fail", channel="left_elbow"),
+    Case("2e18 of an unknown unit may be a time", lambda: unnamed(2e18), "pass"),
     Case("10,001 rad", lambda: planted(10_001.0, 1), "fail", channel="left_elbow"),
     Case("9,999 rad is finite", lambda: planted(9_999.0, 1), "pass"),
     Case("NaN where the data says not valid", masked, "pass"),
@@ -115,7 +126,7 @@ def _bad(x: NDArray[np.floating], stream: Stream, p: Params) -> NDArray[np.bool_
     """(n, c) mask of values that cannot have been measured, or None where there are none."""
     size = np.abs(x)
     tiny = np.finfo(x.dtype).tiny
-    strange = ~(size < np.inf) | ((size < tiny) & (size > 0))
+    strange = ~(size <= min(p.absurd, float(np.finfo(x.dtype).max))) | ((size < tiny) & (size > 0))
     joint = np.array([c.unit in JOINT_UNITS for c in stream.channels], bool)
     if joint.any():
         strange |= (size > p.largest) & joint

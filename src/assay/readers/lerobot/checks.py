@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +13,16 @@ from assay.model import Claim
 from assay.readers.lerobot.info import BOOKKEEPING, Feature
 from assay.readers.lerobot.parquet import dtype_name, row_width
 
-__all__ = ["boundary", "columns", "counters", "last_flag", "pictures", "task_claims", "template_statistics"]
+__all__ = [
+    "FLAGS",
+    "boundary",
+    "columns",
+    "counters",
+    "last_flag",
+    "pictures",
+    "task_claims",
+    "template_statistics",
+]
 
 Key = Mapping[str, Any]
 Book = Mapping[str, NDArray[Any]]
@@ -133,12 +142,21 @@ def task_claims(key: Key, indices: list[int], known: Mapping[int, str], task: st
     yield Claim("declared", "task", "an instruction", "words" if size == 0 else "none", size)
 
 
+FLAGS: Final = {
+    **dict.fromkeys(("done", "is_last"), True),
+    **dict.fromkeys(("is_terminal", "terminated"), False),
+}
+"""Last step of the name of a flag column, and whether every episode must end with it (else it may)."""
+
+
 def last_flag(name: str, x: NDArray[Any]) -> Claim:
-    """``next.done`` must be true in the last row and in no other."""
-    flags = np.nan_to_num(x[:, 0].astype(np.float64)) > 0
-    wrong = int(flags[:-1].sum()) + int(len(flags) > 0 and not flags[-1])
+    """``next.done`` and its like must be true in the last row and in no other."""
+    flags = np.asarray(np.nan_to_num(x[:, :1].astype(np.float64)).sum(axis=1) > 0)
+    must = FLAGS[name.rpartition(".")[2]]
+    wrong = int(flags[:-1].sum()) + int(must and len(flags) > 0 and not flags[-1])
     found = f"true in {int(flags.sum())} rows, {'with' if len(flags) and flags[-1] else 'without'} the last"
-    return Claim("boundary", name, "true in the last row only", found, float(wrong), name)
+    said = "true in the last row only" if must else "true in the last row or in none"
+    return Claim("boundary", name, said, found, float(wrong), name)
 
 
 def template_statistics(book: Book, stored: Mapping[str, Mapping[str, NDArray[Any]]]) -> Iterator[Claim]:

@@ -72,7 +72,8 @@ def _plain_facts(info: Info, key: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _wanted(feature: Feature, want: frozenset[Role] | None) -> bool:
-    if want is None or feature.kind in ("bookkeeping", "annotation") or feature.name == "next.success":
+    always = feature.name == "next.success" or feature.name.rpartition(".")[2] in checks.FLAGS
+    if want is None or feature.kind in ("bookkeeping", "annotation") or always:
         return feature.kind not in ("video", "image", "other")
     if feature.kind != "numeric":
         return False

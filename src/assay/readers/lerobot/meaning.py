@@ -5,14 +5,18 @@ A unit is given only where something says it: a joint of a packaged body, or the
 
 from __future__ import annotations
 
+import math
 import re
 from functools import cache
-from typing import Final, Literal
+from typing import Any, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from assay.embodiment import Joint, cards, load
 from assay.model import Channel, Role
 
-__all__ = ["channel", "sided", "stream_role"]
+__all__ = ["by_body", "channel", "in_scale", "sided", "stream_role"]
 
 _PARTS: Final[dict[str, Role]] = {"hand": Role.HAND_JOINTS, "gripper": Role.GRIPPER}
 
@@ -20,6 +24,9 @@ _UNITS: Final[dict[str, str]] = {
     "rad": "rad", "radian": "rad", "radians": "rad", "deg": "deg", "degree": "deg", "degrees": "deg",
     "m": "m", "mm": "mm", "cm": "cm", "nm": "N*m", "amp": "A", "amps": "A",
 }  # fmt: skip
+
+_MOST: Final = {"rad": 2 * math.pi, "1": 2.0}
+"""The largest usual value of a joint, and of a drive that reports a share of its range."""
 
 _JOINTED: Final = "shoulder elbow wrist hip knee ankle waist torso neck head arm leg joint motor"
 
@@ -92,6 +99,26 @@ def channel(name: str, feature: str, part: str) -> Channel:
 
 def _said(name: str) -> str:
     return _UNITS.get(words(name)[-1], "unknown") if words(name) else "unknown"
+
+
+@cache
+def by_body(name: str) -> bool:
+    """Whether only a packaged body's joint of this name tells the unit of a column."""
+    return _known(name) is not None and _said(name) == "unknown"
+
+
+def in_scale(channels: tuple[Channel, ...], x: NDArray[Any]) -> bool:
+    """Whether columns whose unit only the body tells can be in it: usually within a turn, or twice the range.
+
+    Per cent and degrees under a joint's name are neither, while a joint beyond its limit still is; a column
+    of nonsense beyond 10,000 does not decide.
+    """
+    most = [_MOST.get(c.unit, np.inf) if by_body(c.name) else np.inf for c in channels]
+    if len(most) != x.shape[1] or not len(x) or x.dtype.kind != "f" or not np.isfinite(most).any():
+        return True
+    size = np.abs(x)
+    wide = np.flatnonzero((size.max(axis=0) > most) & (size.max(axis=0) < 1e4))
+    return not (np.median(size[:, wide], axis=0) > np.array(most)[wide]).any()
 
 
 def stream_role(feature: str, channels: tuple[Channel, ...]) -> Role:

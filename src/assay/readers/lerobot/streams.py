@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from assay.model import Channel, Claim, Clock, Role, Span, Stream
 from assay.readers.lerobot import checks
 from assay.readers.lerobot.info import Feature, Info
+from assay.readers.lerobot.meaning import by_body, in_scale
 from assay.readers.lerobot.parquet import column, innermost, is_numeric, values
 from assay.readers.lerobot.rows import Data
 from assay.readers.lerobot.stored import Statistics
@@ -52,7 +53,7 @@ def numbers(info: Info, data: Data, t: NDArray[np.int64], want: frozenset[Role] 
             found.claims.append(
                 Claim("declared", "width", str(feature.width), str(x.shape[1]), size, feature.name)
             )
-        if feature.name == "next.done":
+        if feature.name.rpartition(".")[2] in checks.FLAGS:
             found.claims.append(checks.last_flag(feature.name, x))
         if feature.name == "next.success" and len(x):
             found.meta["outcome"] = "success" if np.nan_to_num(x.astype(np.float64)).any() else "failure"
@@ -66,6 +67,9 @@ def _stream(
     channels = feature.channels
     if len(channels) != x.shape[1]:
         channels = tuple(Channel(f"{feature.name}[{i}]") for i in range(x.shape[1]))
+    if not in_scale(channels, x):
+        channels = tuple(replace(c, unit="unknown") if by_body(c.name) else c for c in channels)
+        found.conversions.append(f"{feature.name}: values are beyond the units that the body's joints have")
     if feature.factors and len(feature.factors) == x.shape[1]:
         x = x * np.array(feature.factors)
         found.conversions.append(f"{feature.name}: to SI units")

@@ -1,0 +1,134 @@
+"""Commands that look: inspect, gates, readers, embodiments, explain, selftest; and inject."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from assay.cli.app import OUR_ERROR, app
+from assay.cli.files import refuse_existing, write
+from assay.cli.options import BodyOpt, CorpusArg, JsonOpt, SheetOpt
+from assay.cli.say import say, show
+from assay.errors import UsageError
+
+if TYPE_CHECKING:
+    pass
+
+
+@app.command()
+def inspect(
+    corpus: CorpusArg,
+    write_sheet: Annotated[
+        Path | None, typer.Option("--write-sheet", metavar="F", help="Draft the sheet.")
+    ] = None,
+    sheet: SheetOpt = None,
+    embodiment: BodyOpt = None,
+    as_json: JsonOpt = False,
+) -> int:
+    """Tell what is declared, inferred and unresolved, before anything is measured."""
+    from assay import inspection
+    from assay.corpus import discover
+    from assay.terminal import inspected
+
+    found = discover(corpus, sheet_file=sheet, embodiment=embodiment)
+    lines = inspection.inspect(found)
+    if write_sheet is not None:
+        refuse_existing(write_sheet, "name a new one")
+        write(write_sheet, inspection.draft_sheet(found))
+        say(f"wrote {write_sheet}")
+    return show(lines, inspected(lines), as_json)
+
+
+@app.command()
+def inject(
+    corpus: CorpusArg,
+    to: Annotated[Path, typer.Option("--to", metavar="DIR", help="The copy; must not exist.")],
+    defect: Annotated[list[str], typer.Option("--defect", metavar="NAME=SIZE", help="May be repeated.")],
+    episode: Annotated[
+        str | None, typer.Option("--episode", metavar="ID", help="Which one [by seed].")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Same seed, same place.")] = 0,
+    layout: Annotated[str | None, typer.Option("--as", metavar="V", help="v2.1 or v3.0 [as it is].")] = None,
+    as_json: JsonOpt = False,
+) -> int:
+    """Copy a corpus with a defect of known size planted in one episode."""
+    from assay.inject import inject as plant
+    from assay.inject import parse_defect
+    from assay.terminal import planted
+
+    truths = plant(corpus, to, [parse_defect(d) for d in defect], episode=episode, seed=seed,
+                    layout=_layout(layout))  # fmt: skip
+    return show(truths, planted(truths), as_json)
+
+
+def _layout(name: str | None) -> Any:
+    if name not in (None, "v2.1", "v3.0"):
+        raise UsageError("unknown layout", where="--as", found=name, expected="v2.1 or v3.0")
+    return name
+
+
+@app.command("gates")
+def gates_(as_json: JsonOpt = False) -> int:
+    """List the gates with their published limits."""
+    from assay import plugs
+    from assay.terminal import columns, limit_of
+
+    known = plugs.gates().values()
+    said = [{"code": g.code, "name": g.name, "version": g.version, "limit": limit_of(g)} for g in known]
+    return show(said, columns([(g.code, limit_of(g), g.title) for g in known]), as_json)
+
+
+@app.command("readers")
+def readers_(as_json: JsonOpt = False) -> int:
+    """List the formats that can be read."""
+    from assay import plugs
+    from assay.terminal import columns
+
+    known = plugs.readers().values()
+    said = [{"name": r.name, "version": r.version, "title": r.title} for r in known]
+    return show(said, columns([(r.name, r.title) for r in known]), as_json)
+
+
+@app.command()
+def embodiments(as_json: JsonOpt = False) -> int:
+    """List the packaged bodies; several are joined by +."""
+    from assay.embodiment import cards, load
+    from assay.terminal import columns
+
+    bodies = [load(name) for name in cards()]
+    rows = [(b.name, f"{len(b.joints)} joints", f"{b.source} ({b.licence})") for b in bodies]
+    said = [
+        {"name": b.name, "joints": len(b.joints), "source": b.source, "licence": b.licence} for b in bodies
+    ]
+    return show(said, columns(rows), as_json)
+
+
+@app.command()
+def explain(
+    code: Annotated[str, typer.Argument(metavar="CODE", help="As in RTG001.")], as_json: JsonOpt = False
+) -> int:
+    """Explain a gate: what it measures, why, how, its limits and blind spots."""
+    from assay import plugs
+    from assay.terminal import explained, limit_of
+
+    known = plugs.gates()
+    if code.upper() not in known:
+        raise UsageError("no gate has this code", found=code, expected=", ".join(known))
+    gate = known[code.upper()]
+    head = {"code": gate.code, "name": gate.name, "version": gate.version, "limit": limit_of(gate)}
+    return show(head | {name.lower(): text for name, text in gate.doc.items()}, explained(gate), as_json)
+
+
+@app.command()
+def selftest(as_json: JsonOpt = False) -> int:
+    """Run every gate's own cases on this machine."""
+    from assay.cases import run_cases
+
+    results = list(run_cases())
+    wrong = [r for r in results if r.problem]
+    right, gates = f"{len(results) - len(wrong)} of {len(results)}", len({r.gate for r in results})
+    lines = [*(f"{r.gate} {r.case}: {r.problem}" for r in wrong), f"{right} cases right, {gates} gates"]
+    show({"cases": len(results), "wrong": wrong}, lines, as_json)
+    return OUR_ERROR if wrong else 0

@@ -1,0 +1,31 @@
+"""The only code that prints: machine output to stdout, everything else to stderr."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from typing import Any, Final
+
+import orjson
+
+__all__ = ["lines", "say", "show"]
+
+_TAME: Final = {c: f"\\u{c:04x}" for c in (7, 8, 27, *range(128, 160))}
+"""Names come from strangers' files: what a terminal would obey is shown instead."""
+
+
+def lines(text: Iterable[str]) -> None:
+    """Print lines to stdout."""
+    for line in text:
+        print(line.translate(_TAME))
+
+
+def show(value: Any, text: Iterable[str], as_json: bool) -> int:
+    """For a machine or for a person."""
+    lines([orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()] if as_json else text)
+    return 0
+
+
+def say(text: str) -> None:
+    """Print one line to stderr."""
+    print(text.translate(_TAME), file=sys.stderr)
