@@ -219,7 +219,9 @@ def test_metadata_lies_reach_the_files(data: Dataset, layout: Layout, tmp_path: 
         file = "meta/episodes/chunk-000/file-000.parquet"
         lengths = pq.read_table(tmp_path / "lies" / file).column("length").to_pylist()
         row = pq.read_table(tmp_path / "pointer" / file).to_pylist()[2]
-        assert row["dataset_from_index"] == sum(LENGTHS[:3])
+        assert (row["dataset_from_index"], row["data/file_index"]) == (sum(LENGTHS[:2]), 0)
+        table = pq.read_table(tmp_path / "pointer/data/chunk-000/file-001.parquet")
+        assert set(column(table, "episode_index").tolist()) == {2}
     assert lengths == [20, 31, 28, 27]
     write(tmp_path / "twice", with_take(data, 2, disk=Disk(duplicate="task_index")), layout)
     name = "data/chunk-000/episode_000002" if layout == "v2.1" else "meta/episodes/chunk-000/file-000"

@@ -1,7 +1,5 @@
 """What is measured in pictures: thumbnails, real rate, frozen stretches, cuts; on arrays with known truth."""
 
-import zlib
-
 import numpy as np
 import pytest
 
@@ -30,10 +28,17 @@ def test_thumbnails_are_box_means(shape: tuple[int, int]) -> None:
 
 
 def test_digests_are_those_of_the_pictures() -> None:
-    luma = np.random.default_rng(0).integers(0, 256, (2, 8, 8), np.uint8)
+    luma = np.random.default_rng(0).integers(0, 256, (300, 9, 11), np.uint8)  # not whole words
+    luma[1] = luma[0]
+    luma[2] = luma[0]
+    luma[2, 8, 10] ^= 1  # the last pixel by one grey level
     tap = Digests()
-    tap.feed(luma, np.zeros(2, np.int64))
-    assert tap.value().tolist() == [zlib.crc32(p.tobytes()) for p in luma]
+    for part in np.split(luma, [1, 7, 40]):
+        tap.feed(part, np.zeros(len(part), np.int64))
+    got = tap.value()
+    assert got[0] == got[1]
+    assert len(set(got.tolist())) == 299
+    assert got[0] == 518994332  # the same for ever: stored digests stay comparable
 
 
 @pytest.mark.parametrize("share", [1.0, 0.9, 0.8, 2 / 3, 0.5, 0.4, 1 / 3])
@@ -114,7 +119,7 @@ def test_travel_is_the_rms_speed_of_any_interval() -> None:
     path = travel(t, x)
     speed = path.speed(t[[0, 60, 0]], t[[40, 90, 99]])
     assert speed[:2] == pytest.approx([0.0, 0.3 / np.sqrt(2)], abs=1e-6)
-    assert path.least_speed(t[[45]], t[[55]], np.array([0, -10 * 33_333_333]))[0] < 0.06
+    assert path.speed_range(t[[45]], t[[55]], np.array([0, -10 * 33_333_333]))[0][0] == 0
     assert np.isnan(path.speed(np.array([-(10**10)]), np.array([-(10**9)])))[0]
     x[70, 1] = np.nan
     blind = travel(t, x).speed(t[[60, 20]], t[[80, 40]])

@@ -263,7 +263,7 @@ def busiest(ep: Episode, count: int) -> int:
     path = arm_travel(state)
     assert path is not None
     t, lags = state.t[20 : -count - 20], -np.arange(6) * 33_333_333
-    return 20 + int(np.argmax(path.least_speed(t, t + count * 33_333_333, lags)))
+    return 20 + int(np.argmax(path.speed_range(t, t + count * 33_333_333, lags)[0]))
 
 
 @pytest.mark.real

@@ -84,7 +84,7 @@ def inject(
     found = discover(corpus)
     data, ids = load(found)
     if not ids:
-        raise UsageError("the corpus has no episode that can be read", where=str(corpus))
+        raise UsageError("no episode of the corpus can be read", where=str(corpus), remedy="see assay inspect")
     if episode is not None and episode not in ids:
         raise UsageError("no such episode with readable rows", found=repr(episode),
                          expected=f"{ids[0]} to {ids[-1]}")  # fmt: skip
@@ -182,8 +182,11 @@ def _movie(root: Path, part: Part) -> Movie | None:
     file = path_inside(root, part.path)
     if not part.path or not file.is_file():
         return None
-    shared = part.key.get("mates", 0) or part.key.get("first", 0) or not part.key.get("last", True)
-    return Movie(file, int(part.key["first"]), int(part.key["count"])) if shared else Movie(file)
+    first, count = (part.key.get(k, np.nan) for k in ("first", "count"))
+    alone = part.key.get("mates", 1) <= 1 and first == 0
+    if alone or not np.isfinite([first, count]).all():
+        return Movie(file)
+    return Movie(file, int(first), int(count))
 
 
 def _lines_of_statistics(root: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:

@@ -34,7 +34,7 @@ class Freshness:
         step: ns from picture to picture.
         first, last: (k,) pictures between which nothing changes, for two real periods or more.
         speed: (k,) rad/s of the arms during each of these, at their slowest over lags of 0 to 5 pictures;
-            NaN where no joints tell.
+            NaN where no joints tell. most: at their fastest.
         moving: (n - 1,) rad/s of the arms during each transition, likewise.
     """
 
@@ -46,6 +46,7 @@ class Freshness:
     first: NDArray[np.intp]
     last: NDArray[np.intp]
     speed: NDArray[np.float64]
+    most: NDArray[np.float64]
     moving: NDArray[np.float64]
 
 
@@ -69,17 +70,17 @@ def _of(camera: Stream, seen: Pictures, paths: list[Travel]) -> Freshness:
     t = seen.t + (int(camera.t[0]) if len(camera) else 0)
     step = round(period(t, float(camera.rate) if camera.rate else None))
     lags = -np.arange(_LAGS) * step
-    return Freshness(
-        t, fresh, told, usual, step, first, last, _speed(paths, t[first], t[last], lags),
-        _speed(paths, t[:-1], t[1:], lags),
-    )  # fmt: skip
+    least, most = _speed(paths, t[first], t[last], lags)
+    moving, _ = _speed(paths, t[:-1], t[1:], lags)
+    return Freshness(t, fresh, told, usual, step, first, last, least, most, moving)
 
 
 def _speed(
     paths: list[Travel], t0: NDArray[np.int64], t1: NDArray[np.int64], lags: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """(k,) speed of the fastest of several joint streams."""
-    speed = np.full(len(t0), np.nan)
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(k,), (k,) least and most speed of the fastest of several joint streams."""
+    least = most = np.full(len(t0), np.nan)
     for path in paths:
-        speed = np.fmax(speed, path.least_speed(t0, t1, lags))
-    return speed
+        slow, quick = path.speed_range(t0, t1, lags)
+        least, most = np.fmax(least, slow), np.fmax(most, quick)
+    return least, most

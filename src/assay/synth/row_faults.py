@@ -105,7 +105,7 @@ def copied(ep: Episode, size: float, rng: Rng, channel: str) -> tuple[Episode, T
     """The action of a stretch is the state of the same row (D17)."""
     s, action = state_of(ep), stream_of(ep, Role.REQUEST)
     if action.x.shape != s.x.shape:
-        raise UsageError("action and state differ in shape", where=ep.id)
+        raise UsageError("action and state differ in shape", where=ep.id, expected="as many columns")
     frames = round(size * len(s))
     a = int(rng.integers(0, len(s) - frames + 1))
     x = np.array(action.x, np.float64)
@@ -149,12 +149,12 @@ def wrong_rate(ep: Episode, size: float, rng: Rng, channel: str) -> tuple[Episod
 
 
 def stepped(ep: Episode, size: float, rng: Rng, channel: str) -> tuple[Episode, Truth]:
-    """The clock jumps by ``size`` within one step (D04)."""
+    """The clock jumps by ``size`` within one step (D04); forwards it is a gap to whoever sees the stamps."""
     a = place_of(ep, 1, rng)
     late = (np.arange(len(state_of(ep))) >= a) * np.int64(round(size * 1e9))
     changed, s = _restamped(ep, lambda t: t + late[: len(t)]), state_of(ep)
     t0, t1 = sorted((int(s.t[a - 1]), int(state_of(changed).t[a])))
-    return changed, replace(truth_of(s, a - 1, a), t0=t0, t1=t1)
+    return changed, replace(truth_of(s, a - 1, a), t0=t0, t1=t1, gate="SYN005" if size < 0 else "SYN004")
 
 
 def gap(ep: Episode, size: float, rng: Rng, channel: str) -> tuple[Episode, Truth]:

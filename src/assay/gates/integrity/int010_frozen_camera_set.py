@@ -6,8 +6,8 @@ changes in any episode, and how many files hold the very same sequence of pictur
 Why: A camera that was never updated, or whose file was copied into every episode, passes every test of one
 file by itself: it decodes, has the right length and the right rate.
 
-Method: A CRC of every decoded luma plane. One different picture in more than 30 is a frozen camera: a
-sensor's own noise, and every key picture, would change it. Sequences are equal if all their CRCs are.
+Method: A digest of every decoded luma plane. One different picture in more than 30 is a frozen camera: a
+sensor's own noise, and every key picture, would change it. Sequences are equal if all their digests are.
 
 Source: franka_pickplace_sim_v30, whose top camera holds 68 identical pictures in each of 10 byte-identical
 files; D61 (a still person, 1,433 similar and no identical pictures, is not frozen).

@@ -13,11 +13,12 @@ measured rate, so that a 15 Hz camera under 30 Hz is not accused of every repeat
 all joint columns that move at all, over at least three of the stream's own update periods. Motion is the
 root mean square speed of the arms, the least one over lags of 0 to 5 pictures or rows.
 
-Source: Own measurement. Untouched: 0 alarms in 32 real and simulated episodes (longest natural stretch
-amid motion: 3 transitions of a 15 Hz camera under 30 Hz, where 6 are needed), no exact hold of the joints
-in 43. Planted while arms moved, re-encoded in H.264 and AV1: 45 of 45 at 3 periods and more on the G1, 7 of
-9 at 3 and 38 of 38 beyond on the GR1; rows: every hold of 3 and more. D61: still scenes with noise, locked
-joints and binary grippers are not frozen.
+Source: METHODS 12, and own measurement. Untouched: 0 alarms in 32 real and simulated episodes (longest
+natural stretch amid motion: 3 transitions of a 15 Hz camera under 30 Hz, where 6 are needed), no exact hold
+of the joints in 43. Planted while arms moved, re-encoded in H.264 and AV1: 45 of 45 at 3 periods and more
+on the G1, 3 of 6 at 3 and 34 of 34 beyond on the GR1, nearly all placed within two pictures; in these 20
+re-encoded videos one stretch that was not planted; rows: every hold of 3 and more. D61: still scenes with
+noise, locked joints and binary grippers are not frozen.
 
 Blind spots: Frozen while the robot rests. A camera that does not see the arms. A vector whose noise goes on.
 
@@ -160,9 +161,11 @@ def frozen_stream(
         yield _vector(stream, [path for o in others if (path := paths[o.name])], p)
     for declared in ep.missing(Role.CAMERA, *_VECTORS):
         yield Abstain("absent-stream", "declared, not delivered", declared.name)
+    unitless = bool(paths) and not any(paths.values())
+    reason = "unresolved-unit" if unitless else "no-reference"
     for camera in ep.by_role(Role.CAMERA):
         if camera.name in freshness:
-            yield _camera(camera, freshness[camera.name], p)
+            yield _camera(camera, freshness[camera.name], reason, p)
         else:
             undecoded = pictures is None or camera.clip is None
             yield Abstain("not-decoded" if undecoded else "unreadable", "", camera.name, "pictures")
@@ -200,7 +203,7 @@ def _update(held: NDArray[np.bool_]) -> float:
     return float(np.median(gaps)) if len(gaps) else 1.0
 
 
-def _camera(camera: Stream, seen: Freshness, p: Params) -> Outcome:
+def _camera(camera: Stream, seen: Freshness, reason: str, p: Params) -> Outcome:
     """One sample per transition: periods of the still stretch that it belongs to, 0 where arms rest."""
     if len(seen.t) < 2:
         return Abstain("too-short", f"{len(seen.t)} pictures", camera.name, "pictures")
@@ -210,7 +213,7 @@ def _camera(camera: Stream, seen: Freshness, p: Params) -> Outcome:
         value[a:b] = size
     return Evidence(
         value, seen.t[:-1], seen.t[1:], "1", p.periods, limit_key="periods", strict=False,
-        stream=camera.name, against="joints", channel="pictures", reason="no-reference",
+        stream=camera.name, against="joints", channel="pictures", reason=reason,
         note=f"picture period {seen.usual * seen.step * 1e-6:.0f} ms",
     )  # fmt: skip
 
@@ -221,7 +224,7 @@ def _fastest(
     """(k,) speed of the fastest of several vectors, each at its slowest over the lags; NaN if none tells."""
     speed = np.full(len(t0), np.nan)
     for path in paths:
-        speed = np.fmax(speed, path.least_speed(t0, t1, lags))
+        speed = np.fmax(speed, path.speed_range(t0, t1, lags)[0])
     return speed
 
 
