@@ -35,7 +35,7 @@ TOP = {"", "__init__", "__main__"}  # assay itself and `python -m assay` may imp
 VAGUE = {"util", "utils", "core", "base", "common", "helper", "helpers", "misc"} | {
     *{"manager", "managers", "factory", "factories", "service", "services"},
 }
-HEAVY = {"av", "pyarrow", "scipy", "jinja2", "rich", "typer", "pydantic", "click"}
+HEAVY = {"av", "numba", "pyarrow", "scipy", "jinja2", "rich", "typer", "pydantic", "click"}
 ECHOING = {"print", "sys.stdout", "sys.stderr", "Console", "rich.print", "rich.console.Console"} | {
     *{"typer.echo", "typer.secho", "click.echo", "click.secho", "pprint.pprint"},
 }

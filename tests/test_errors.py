@@ -70,7 +70,8 @@ SITES: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "unknown body": (
         lambda: load("hal"),
-        ("unknown body (found 'hal', expected one of inspire, unitree_g1_29); "
+        ("unknown body (found 'hal', expected one of fourier_gr1t2, franka_panda, inspire, unitree_dex3, "
+        "unitree_g1_23, unitree_g1_23_asap, unitree_g1_29, unitree_h1); "
         "several are joined by +, as in unitree_g1_29+inspire."),
     ),
     "no corpus": (run, "no corpus was named; name at least one folder."),

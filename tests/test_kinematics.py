@@ -39,7 +39,7 @@ MJCFS = (
     "robosuite_models/robots/g1/robot.xml", "robosuite_models/robots/h1/robot.xml",
     "unitree_ros/g1_description/g1_29dof_rev_1_0.xml", "unitree_ros/h1_description/mjcf/h1.xml",
 )  # fmt: skip
-TREES = ("fourier_gr1t2", "franka_panda", "pal_talos", "unitree_g1_23", "unitree_g1_23_asap", "unitree_g1_29",
+TREES = ("fourier_gr1t2", "franka_panda", "unitree_g1_23", "unitree_g1_23_asap", "unitree_g1_29",
          "unitree_h1")  # fmt: skip
 
 

@@ -41,6 +41,14 @@ def test_zero_and_absent_limits_are_unknown(body: Embodiment) -> None:
     assert limits.effort.tolist() == [inf, 7, inf, inf]
 
 
+def test_a_limit_beyond_reason_is_no_limit(tmp_path: Path) -> None:
+    text = URDF.replace(
+        'lower="-1" upper="1" velocity="3" effort="0"', 'lower="-1e16" upper="1e6" effort="1e300"'
+    )
+    limits = read_urdf(tmp_path, write(tmp_path, text)).limits[0]
+    assert (limits.lower[0], limits.upper[0], limits.effort[0]) == (-np.inf, np.inf, np.inf)
+
+
 def test_masses_are_in_the_axes_of_their_link(body: Embodiment) -> None:
     tree = body.tree
     assert tree is not None
@@ -117,6 +125,7 @@ BROKEN = {
     "no number": (URDF.replace('xyz="0 0.1 -0.5"', 'xyz="0 zero -0.5"'), "finite numbers"),
     "not finite": (URDF.replace('xyz="0 0.1 -0.5"', 'xyz="0 nan -0.5"'), "finite numbers"),
     "too many numbers": (URDF.replace('xyz="0 0.1 -0.5"', f'xyz="{"0 " * 999}"'), "finite numbers"),
+    "absurd size": (URDF.replace('xyz="0 0.1 -0.5"', 'xyz="0 1e300 -0.5"'), "below 1e"),
     "axis of nothing": (URDF.replace('<axis xyz="0 2 0"/>', '<axis xyz="0 0 0"/>'), "axis"),
     "turned limits": (URDF.replace('lower="-1" upper="1"', 'lower="2" upper="1"'), "above"),
     "strange joint": (URDF.replace('"continuous"', '"planar"'), "type"),

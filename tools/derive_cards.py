@@ -78,7 +78,7 @@ RECIPES = {
     "fourier_gr1t2": Recipe(
         (("fourier_gr1/gr1t2.urdf", "hard"), ("robosuite/robots/gr1/robot.xml", "simulator")), rename=gr1_name
     ),
-    "pal_talos": Recipe((("example_robot_data/talos_full_v2.urdf", "hard"),)),
+    # No card for Talos: its joints are called as TIAGo's are (arm_left_1, head_1), and names decide.
     "franka_panda": Recipe((("example_robot_data/panda.urdf", "hard"),)),
 }
 

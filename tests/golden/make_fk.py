@@ -21,7 +21,6 @@ FILES = {
     "unitree_g1_23": "unitree_ros/g1_description/g1_23dof_rev_1_0.urdf",
     "unitree_h1": "unitree_ros/h1_description/urdf/h1.urdf",
     "fourier_gr1t2": "fourier_gr1/gr1t2.urdf",
-    "pal_talos": "example_robot_data/talos_full_v2.urdf",
     "franka_panda": "example_robot_data/panda.urdf",
 }
 FRAMES = 3

@@ -142,10 +142,10 @@ class _Walk:
     def _bound(self, node: Node, said: dict[str, str], here: Place) -> None:
         angle = self.compiler.angle if node.kind == HINGE else float
         node.offset = -angle(here.number(said, "ref", 0.0))
-        lower, upper = here.numbers(said, "range", (0.0, 0.0))
+        lower, upper = here.bounds(said, "range", 2)
         if lower < upper and self._applies(said, "limited", "range"):
             node.lower, node.upper = angle(float(lower)), angle(float(upper))
-        force = np.abs(here.numbers(said, "actuatorfrcrange", (0.0, 0.0))).max()
+        force = np.abs(here.bounds(said, "actuatorfrcrange", 2)).max()
         if force > 0 and self._applies(said, "actuatorfrclimited", "actuatorfrcrange"):
             node.effort = float(force)
 
@@ -219,7 +219,7 @@ class _Walk:
         gear = abs(float(here.numbers(said, "gear", (1.0,), most=6)[0]))
         plain = kind == "motor" or (kind == "general" and not _SERVO.intersection(said))
         for key, flag, may in (("forcerange", "forcelimited", True), ("ctrlrange", "ctrllimited", plain)):
-            size = float(np.abs(here.numbers(said, key, (0.0, 0.0))).max()) * gear
+            size = float(np.abs(here.bounds(said, key, 2)).max()) * gear
             believed = 0 < size < _PLACEHOLDER and (key == "forcerange" or size != 1.0)
             if may and believed and self._applies(said, flag, key):
                 return size

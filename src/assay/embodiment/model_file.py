@@ -86,6 +86,7 @@ def menagerie(name: str) -> Embodiment:
                          remedy="go online once, or give the path of a model file") from error  # fmt: skip
     file = {e.name: e.file for e in model.entry_points}.get(model.default_model)
     if file is None:
-        raise UsageError("the Menagerie has only a scene of this model", where=where)
+        raise UsageError("the Menagerie has no model file of this name", where=where,
+                         remedy="give the path of a model file")  # fmt: skip
     origin = Origin(f"mujoco_menagerie {file}", str(model.oid)[:12], "simulator", str(model.license))
     return model_inside(folder, file, origin)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,8 @@ __all__ = ["Place", "read_xml", "shown"]
 
 _MOST_BYTES: Final = 32 << 20
 _MOST_ELEMENTS: Final = 200_000
+_LARGEST: Final = 1e6  # m, kg, rad or N*m: nothing about a robot is larger
+_FAR: Final = re.compile(r"[+-]?(\d+\.?\d*([eE][+-]?\d{1,4})?|inf(inity)?)", re.IGNORECASE)
 _MOST_DEPTH: Final = 256  # a body of 250 links in one chain does not exist
 
 
@@ -84,7 +87,7 @@ class Place:
     def numbers(
         self, attributes: Mapping[str, str], key: str, default: tuple[float, ...], most: int | None = None
     ) -> NDArray[np.float64]:
-        """The finite numbers of an attribute, as many as ``default`` has (or up to ``most``)."""
+        """The numbers of an attribute, each below 1e6, as many as ``default`` has (or up to ``most``)."""
         text = attributes.get(key)
         if text is None or (most and not text.strip()):
             return np.array(default, np.float64)
@@ -94,11 +97,20 @@ class Place:
         except ValueError:
             values = [math.nan]
         fits = len(values) == len(default) if most is None else 1 <= len(values) <= most
-        if not fits or not all(math.isfinite(value) for value in values):
+        if not fits or not all(abs(value) < _LARGEST for value in values):  # NaN compares as false
             count = len(default) if most is None else f"up to {most}"
-            raise self.error(f"{key} is not {count} finite numbers", shown(text))
+            raise self.error(f"{key} is not {count} finite numbers below {_LARGEST:.0e}", shown(text))
         return np.array(values, np.float64)
 
     def number(self, attributes: Mapping[str, str], key: str, default: float) -> float:
-        """One finite number; ``default`` (which may be NaN or infinite) where there is none."""
+        """One number; ``default`` (which may be NaN or infinite) where there is none."""
         return default if key not in attributes else float(self.numbers(attributes, key, (0.0,))[0])
+
+    def bounds(self, attributes: Mapping[str, str], key: str, count: int) -> NDArray[np.float64]:
+        """Limits of an attribute, 0 where there is none; 1e6 and more is what a file says for unlimited."""
+        words = attributes.get(key, "").split(None, count)
+        far = [word for word in words if _FAR.fullmatch(word) and abs(float(word)) >= _LARGEST]
+        signs = [math.copysign(math.inf, float(w)) if w in far else math.nan for w in words]
+        near = {key: " ".join("0" if word in far else word for word in words)} if words else {}
+        read = self.numbers(near, key, (0.0,) * count)
+        return np.where(np.isnan(signs), read, signs) if far else read

@@ -136,14 +136,14 @@ def _bound(joint: Element, node: Node, here: Place) -> None:
         return
     said = limit.attrib
     if joint.get("type") != "continuous":
-        node.lower = here.number(said, "lower", -math.inf)
-        node.upper = here.number(said, "upper", math.inf)
+        node.lower = float(here.bounds(said, "lower", 1)[0]) if "lower" in said else -math.inf
+        node.upper = float(here.bounds(said, "upper", 1)[0]) if "upper" in said else math.inf
         if node.lower == node.upper:  # 0 to 0 is what a file says that does not know
             node.lower, node.upper = -math.inf, math.inf
         if node.lower > node.upper:
             raise here.error("the lower limit is above the upper one", f"{node.lower} > {node.upper}")
-    node.speed = abs(here.number(said, "velocity", math.inf)) or math.inf
-    node.effort = abs(here.number(said, "effort", math.inf)) or math.inf
+    node.speed = abs(float(here.bounds(said, "velocity", 1)[0])) or math.inf
+    node.effort = abs(float(here.bounds(said, "effort", 1)[0])) or math.inf
 
 
 def _without_world(nodes: list[Node], place: Place) -> list[Node]:
