@@ -113,17 +113,24 @@ def rate_by_velocity(q: Floats, dq: Floats) -> tuple[float | None, str]:
     return float(usual), f"{told}; the nearest usual rate"
 
 
+_LOW: Final = ("foot", "toe", "ankle", "heel", "lhee", "rhee", "_fcc", "_fm1", "_fm5", "_tam")
+_TALL: Final = 0.3
+"""m between feet and head, below which no axis is up."""
+_HIGH: Final = ("head", "neck", "_saj", "cv7", "fhd", "bhd")
+"""Words of joints, and of the usual marker sets (ISB, Plug-in Gait), at a body's two ends."""
+
+
 def up_axis(x: Floats, names: Sequence[str]) -> tuple[str | None, str]:
     """Which axis of positions (n, J, 3) points from feet to head, e.g. ``+z``; None where none does."""
-    low = [i for i, n in enumerate(names) if any(w in n.lower() for w in ("foot", "toe", "ankle"))]
-    high = [i for i, n in enumerate(names) if "head" in n.lower() or n.lower().endswith("neck")]
+    low = [i for i, n in enumerate(names) if any(w in n.lower() for w in _LOW)]
+    high = [i for i, n in enumerate(names) if any(w in n.lower() for w in _HIGH)]
     if not low or not high or not len(x):
         return None, "no feet and head are named"
     along = np.nanmedian(x[:, high].mean(axis=1) - x[:, low].mean(axis=1), axis=0)
     axis = int(np.abs(along).argmax())
     told = "head above feet by " + ", ".join(f"{v:.2f} along {a}" for v, a in zip(along, "xyz", strict=True))
     rest = np.delete(np.abs(along), axis)
-    if not np.isfinite(along).all() or np.abs(along[axis]) < 2 * rest.max():
+    if not np.isfinite(along).all() or np.abs(along[axis]) < max(_TALL, 2 * rest.max()):
         return None, f"{told}: no axis is clearly up"
     return f"{'+' if along[axis] > 0 else '-'}{'xyz'[axis]}", told
 

@@ -13,6 +13,7 @@ Time. Every clock is nominal. Without a rate, ``Stream.rate`` is None and ``t`` 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -24,12 +25,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.errors import UnreadableError
-from assay.model import Channel, Claim, Clock, Episode, Listing, Ref, Role, Source, Stream, StreamDecl
+from assay.model import Channel, Claim, Clock, Episode, Listing, Ref, Role, Source, Stream
 from assay.motion.poses import order_by_rotvec, order_by_tilt, to_wxyz, up_axis, y_up_to_z_up
 from assay.motion.robots import name_joints
 from assay.sheet import Sheet
 
-__all__ = ["Body", "Pose", "Signal", "Take", "body_channels", "declared", "episode", "matrix", "rate_of"]
+__all__ = ["Body", "Pose", "Signal", "Take", "body_channels", "episode", "matrix", "rate_of", "unended"]
 
 Floats = NDArray[np.float64]
 POSE: Final = tuple(
@@ -158,9 +159,10 @@ def body_channels(names: Sequence[str], what: str) -> tuple[Channel, ...]:
     return tuple(Channel(f"{n}.{e}", unit, Role.HUMAN_BODY) for n in names for e in ends)
 
 
-def declared(**roles: Role) -> tuple[StreamDecl, ...]:
-    """Declarations of streams by name, for a `Peek`."""
-    return tuple(StreamDecl(name, role) for name, role in roles.items())
+def unended(ended: bool, file: str) -> Claim:
+    """A text file's last line break: without one its last number may be cut, which nothing can tell."""
+    found, size = ("a line break", 0.0) if ended else ("no line break", math.nan)
+    return Claim("boundary", "end of the file", "a line break", found, size, where=file)
 
 
 def episode(

@@ -112,7 +112,7 @@ def list_clips(name: str, path: Path, suffixes: tuple[str, ...], peek: Peeker, k
         other += not found
         for one in found:
             peeks.append(one)
-            robot = robot_in(root.absolute() / file) if one.joints else None
+            robot = robot_in(Path(root.absolute().name, file)) if one.joints else None
             robots.add(robot)
             key = {"layout": one.layout, "clip": one.key, "robot": robot, **one.more}
             stem = f"{_stem(file)}/{one.key}" if len(found) > 1 else _stem(file)
