@@ -57,7 +57,8 @@ docs-check: setup
 		echo "$(BIN)/python -m assay.docs --check"; $(BIN)/python -m assay.docs --check; \
 	else echo "docs check: assay.docs is not written yet, nothing to check"; fi
 
-study: setup ## the long measurements: detection power per gate and dose
+study: setup ## the long measurements: detection power per gate and dose, into docs/power
+	$(BIN)/python -m benchmarks.power
 	$(BIN)/python -m pytest -n auto -m study --timeout 0
 
 bench: setup ## measure speed and memory

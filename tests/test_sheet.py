@@ -161,7 +161,8 @@ def test_a_stream_that_the_sheet_is_silent_about_stays_as_it_is() -> None:
 
 # ---------------------------------------------------------------------------------------- refused sheets
 
-UNKNOWN = "s.toml: unknown item {}; see docs/sheet.md for what a sheet may hold (limits and effects belong in a profile)."
+ELSEWHERE = "see docs/sheet.md for what a sheet may hold (limits and effects belong in a profile)"
+UNKNOWN = f"s.toml: unknown item {{}}; {ELSEWHERE}."
 MISFIT = "s.toml: item {} does not fit (found {}, expected {})."
 REFUSED = {
     'colour = "red"': UNKNOWN.format("colour"),
@@ -174,7 +175,8 @@ REFUSED = {
     'sync = "ntp"': MISFIT.format(
         "sync", "'ntp'", "Input should be 'one-clock', 'ptp', 'trigger', 'clap', 'software' or 'none'"
     ),
-    "kind = ": "s.toml: the sheet is not TOML (found Invalid value (at end of document)).",
+    "kind = ": "s.toml: the sheet is not TOML (found Invalid value (at end of document)); "
+    "see docs/sheet.md for what a sheet may hold.",
 }
 
 

@@ -20,8 +20,9 @@ def tiny_corpus(folder: Path, *, episodes: int = 2, frames: int = 90, edit: Edit
     """A G1 with Inspire hands; ``edit(episode, state)`` gives the state that is stored."""
     (folder / "meta").mkdir(parents=True)
     (folder / "data/chunk-000").mkdir(parents=True)
-    for number in range(episodes):
-        _write_rows(folder, number, frames, edit)
+    tables = [_write_rows(folder, number, frames, edit) for number in range(episodes)]
+    stats = [{"episode_index": i, "stats": _statistics(table)} for i, table in enumerate(tables)]
+    _lines(folder / "meta/episodes_stats.jsonl", stats)
     (folder / "meta/info.json").write_text(json.dumps(_info(episodes, frames)))
     _lines(folder / "meta/tasks.jsonl", [{"task_index": 0, "task": "put the can on the plate"}])
     rows = [
@@ -38,7 +39,7 @@ def too_far(number: int, state: NDArray[np.float64]) -> NDArray[np.float64]:
     return state
 
 
-def _write_rows(folder: Path, number: int, frames: int, edit: Edit | None) -> None:
+def _write_rows(folder: Path, number: int, frames: int, edit: Edit | None) -> pa.Table:
     ep = teleop(frames / FPS, FPS, seed=number)
     state, action = (np.array(s.x) for s in ep.streams[:2])
     state = edit(number, state) if edit else state
@@ -53,6 +54,16 @@ def _write_rows(folder: Path, number: int, frames: int, edit: Edit | None) -> No
         "task_index": np.zeros(frames, np.int64),
     })  # fmt: skip
     pq.write_table(table, folder / f"data/chunk-000/episode_{number:06d}.parquet")
+    return table
+
+
+def _statistics(table: pa.Table) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for name in table.column_names:
+        values = np.array(table.column(name).to_pylist(), np.float64).reshape(table.num_rows, -1)
+        of = {"min": values.min(0), "max": values.max(0), "mean": values.mean(0), "std": values.std(0)}
+        found[name] = {k: v.tolist() for k, v in of.items()} | {"count": [table.num_rows]}
+    return found
 
 
 def _vectors(x: NDArray[np.float64]) -> pa.Array:

@@ -39,10 +39,15 @@ class Calibration:
 
     def for_episode(self, subject: str) -> dict[str, Any]:
         """The fitted models that may judge ``subject``."""
-        return {
-            name: fits[str(fold(subject)) if subject in self.took_part[name] else "full"]
-            for name, fits in self.models.items()
-        }
+        return {name: fits[self._fit_for(subject, name)] for name, fits in self.models.items()}
+
+    def _fit_for(self, subject: str, name: str) -> str:
+        # A run of several corpora writes corpus/episode, a calibration of one of them only episode.
+        bare = subject.rpartition("/")[2]
+        seen = [m for m in self.took_part[name] if m == subject] or [
+            m for m in self.took_part[name] if m.rpartition("/")[2] == bare
+        ]
+        return str(fold(seen[0])) if seen else "full"
 
     @property
     def digest(self) -> str:
@@ -62,8 +67,11 @@ class Calibration:
         """
         try:
             data = json.loads(path.read_text("utf-8"))
+            for name, fits in data["models"].items():
+                if not {"full", *map(str, range(FOLDS))} <= fits.keys() or name not in data["took_part"]:
+                    raise KeyError(name)
             return Calibration(data["models"], data["took_part"])
-        except (OSError, ValueError, KeyError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise RunError("not a calibration", where=str(path), found=type(error).__name__,
                            remedy="make one with assay calibrate") from error  # fmt: skip
 

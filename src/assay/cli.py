@@ -21,6 +21,7 @@ from assay.errors import AssayError, MissingExtraError, UsageError
 
 if TYPE_CHECKING:
     from assay.engine import Progress
+    from assay.store import Run
 
 app = typer.Typer(
     name="assay",
@@ -37,6 +38,9 @@ WRONG_USE: Final = 2
 UNMEASURED: Final = 3
 OUR_ERROR: Final = 4
 INTERRUPTED: Final = 130
+
+_TAME: Final = {c: f"\\u{c:04x}" for c in (7, 8, 27, *range(128, 160))}
+"""Names come from strangers' files: what a terminal would obey is shown instead."""
 
 CorpusArg = Annotated[Path, typer.Argument(metavar="CORPUS", help="Folder (or file) of the corpus.")]
 RunArg = Annotated[Path, typer.Argument(metavar="RUN", help="Folder that assay run made.")]
@@ -58,16 +62,21 @@ OutOpt = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Where
 
 def main() -> NoReturn:
     """Entry point: turns every outcome into an exit code and every error into one sentence."""
+    for stream in (sys.stdout, sys.stderr):  # a stranger's names may be no text
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
-        code = app(standalone_mode=False)
+        code = app(standalone_mode=False, prog_name="assay")
     except AssayError as error:
         _say(f"assay: {error}")
         sys.exit(WRONG_USE)
-    except (typer.Abort, KeyboardInterrupt):
-        _say("assay: interrupted")
+    except (typer.Abort, KeyboardInterrupt) as stop:
+        notes = getattr(stop.__cause__ or stop, "__notes__", ())
+        _say("; ".join(("assay: interrupted", *notes)))
         sys.exit(INTERRUPTED)
     except Exception as error:  # noqa: BLE001 - last resort; click's own usage errors come this way too
         sys.exit(_last_resort(error))
+    if code == INTERRUPTED:  # typer's own answer to Ctrl-C where nothing was begun
+        _say("assay: interrupted")
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -124,17 +133,18 @@ def _run(
     allow_unmeasured: bool = False, as_json: bool = False,
 ) -> int:  # fmt: skip
     from assay.engine import run
-    from assay.report import write_report
 
     with _Bar() as bar:
         done = run(*corpora, out=out, resume=resume, watch=bar.show, **settings)
-    page = write_report(done, done.path / "report.html")
-    if as_json:
-        _print(done.summary | {"run": str(done.path), "report": str(page)})
-    else:
-        from assay.terminal import closing
+    return _ended(done, as_json, allow_unmeasured=allow_unmeasured)
 
-        _lines(closing(done, str(page)))
+
+def _ended(done: Run, as_json: bool, *, allow_unmeasured: bool = False) -> int:
+    from assay.report import write_report
+    from assay.terminal import closing
+
+    page = str(write_report(done, done.path / "report.html"))
+    _show(done.summary | {"run": str(done.path), "report": page}, closing(done, page), as_json)
     return _exit_code(done.summary, allow_unmeasured=allow_unmeasured)
 
 
@@ -151,8 +161,7 @@ def _dry_run(corpora: Sequence[Path], settings: dict[str, Any], as_json: bool) -
 
     plan = orjson.loads(planned(*corpora, **settings).to_json())
     if as_json:
-        _print(plan)
-        return 0
+        return _show(plan, (), as_json)
     for corpus in plan["corpora"]:
         about = f"{corpus['format']}, {corpus['episodes']} episodes, body {corpus['embodiment']}"
         _lines([f"{corpus['name']}: {about}"])
@@ -164,6 +173,7 @@ def _dry_run(corpora: Sequence[Path], settings: dict[str, Any], as_json: bool) -
 def demo(
     out: OutOpt = None,
     jobs: JobsOpt = None,
+    as_json: JsonOpt = False,
 ) -> int:
     """Build a small corpus with known defects, judge it, and show the verdicts."""
     import tempfile
@@ -174,9 +184,9 @@ def demo(
     _say(f"building the sample corpus in {folder / 'sample'}")
     write_sample(folder / "sample")
     target = out or Path("assay-runs", f"demo-{_stamp()}")
-    _run([folder / "sample"], target, False, _settings(jobs=jobs))
-    _lines(["", *_demo_table(target)])
-    return 0  # the sample's defects are the point, not a failure
+    code = _run([folder / "sample"], target, False, _settings(jobs=jobs), as_json=as_json)
+    _lines([] if as_json else ["", *_demo_table(target)])
+    return OUR_ERROR if code == OUR_ERROR else 0  # the sample's defects are the point, not a failure
 
 
 def _demo_table(folder: Path) -> list[str]:
@@ -204,15 +214,10 @@ def inspect(
     found = discover(corpus, sheet_file=sheet, embodiment=embodiment)
     lines = inspection.inspect(found)
     if write_sheet is not None:
-        if write_sheet.exists():
-            raise UsageError("the file exists already", where=str(write_sheet), remedy="name a new one")
-        write_sheet.write_text(inspection.draft_sheet(found), "utf-8")
+        _refuse_existing(write_sheet, "name a new one")
+        _write(write_sheet, inspection.draft_sheet(found))
         _say(f"wrote {write_sheet}")
-    if as_json:
-        _print([{"item": x.item, "value": x.value, "known": x.known, "evidence": x.evidence} for x in lines])
-    else:
-        _lines(inspected(lines))
-    return 0
+    return _show(lines, inspected(lines), as_json)
 
 
 @app.command()
@@ -222,20 +227,20 @@ def calibrate(
     sheet: SheetOpt = None,
     embodiment: BodyOpt = None,
     jobs: JobsOpt = None,
+    as_json: JsonOpt = False,
 ) -> int:
     """Learn from the whole corpus what gates compare an episode with."""
     from assay.engine import calibration_of
 
     target = out or Path("calibration.json")
-    if target.exists():
-        raise UsageError("the file exists already", where=str(target), remedy="name a new one with --out")
+    _refuse_existing(target, "name a new one with --out")
     with _Bar() as bar:
         settings = _settings(sheet=sheet, embodiment=embodiment, jobs=jobs)
         learnt = calibration_of(corpus, watch=bar.show, **settings)
-    target.write_text(learnt.to_json(), "utf-8")
+    _write(target, learnt.to_json())
     names = ", ".join(learnt.models) or "nothing: no gate of this version asks for a fitted statistic"
-    _lines([f"learnt {names}", f"wrote {target}"])
-    return 0
+    said = {"learnt": list(learnt.models), "calibration": str(target)}
+    return _show(said, [f"learnt {names}", f"wrote {target}"], as_json)
 
 
 @app.command()
@@ -267,27 +272,21 @@ def rejudge(
 ) -> int:
     """Make the verdicts again under other limits, without the data."""
     from assay.rejudge import rejudge_run
-    from assay.report import write_report
     from assay.store import Run
-    from assay.terminal import closing
 
-    done = rejudge_run(Run(run), profile, out or run.with_name(f"{run.name}-{profile.stem}"))
-    page = write_report(done, done.path / "report.html")
-    if as_json:
-        _print(done.summary | {"run": str(done.path), "report": str(page)})
-    else:
-        _lines(closing(done, str(page)))
-    return _exit_code(done.summary)
+    beside = Path(f"{run if run.name else run.resolve()}-{profile.stem}")
+    done = rejudge_run(Run(run), profile, out or beside)
+    return _ended(done, as_json)
 
 
 @app.command()
-def report(run: RunArg, out: OutOpt = None) -> int:
+def report(run: RunArg, out: OutOpt = None, as_json: JsonOpt = False) -> int:
     """Write the HTML report of a run again."""
     from assay.report import write_report
     from assay.store import Run
 
-    _lines([str(write_report(Run(run), out or run / "report.html"))])
-    return 0
+    page = str(write_report(Run(run), out or run / "report.html"))
+    return _show({"report": page}, [page], as_json)
 
 
 @app.command()
@@ -299,14 +298,14 @@ def inject(
         str | None, typer.Option("--episode", metavar="ID", help="Which one [by seed].")
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Same seed, same place.")] = 0,
+    as_json: JsonOpt = False,
 ) -> int:
     """Copy a corpus with a defect of known size planted in one episode."""
     from assay.inject import inject as plant
     from assay.inject import parse_defect
 
     planted = plant(corpus, to, [parse_defect(d) for d in defect], episode=episode, seed=seed)
-    _lines([str(truth) for truth in planted])
-    return 0
+    return _show(planted, map(str, planted), as_json)
 
 
 @app.command("gates")
@@ -316,11 +315,8 @@ def gates_(as_json: JsonOpt = False) -> int:
     from assay.terminal import columns, limit_of
 
     known = plugs.gates().values()
-    if as_json:
-        _print([{"code": g.code, "name": g.name, "version": g.version, "limit": limit_of(g)} for g in known])
-    else:
-        _lines(columns([(g.code, limit_of(g), g.title) for g in known]))
-    return 0
+    said = [{"code": g.code, "name": g.name, "version": g.version, "limit": limit_of(g)} for g in known]
+    return _show(said, columns([(g.code, limit_of(g), g.title) for g in known]), as_json)
 
 
 @app.command("readers")
@@ -330,11 +326,8 @@ def readers_(as_json: JsonOpt = False) -> int:
     from assay.terminal import columns
 
     known = plugs.readers().values()
-    if as_json:
-        _print([{"name": r.name, "version": r.version, "title": r.title} for r in known])
-    else:
-        _lines(columns([(r.name, r.title) for r in known]))
-    return 0
+    said = [{"name": r.name, "version": r.version, "title": r.title} for r in known]
+    return _show(said, columns([(r.name, r.title) for r in known]), as_json)
 
 
 @app.command()
@@ -344,42 +337,39 @@ def embodiments(as_json: JsonOpt = False) -> int:
     from assay.terminal import columns
 
     bodies = [load(name) for name in cards()]
-    if as_json:
-        _print(
-            [
-                {"name": b.name, "joints": len(b.joints), "source": b.source, "licence": b.licence}
-                for b in bodies
-            ]
-        )
-    else:
-        _lines(columns([(b.name, f"{len(b.joints)} joints", f"{b.source} ({b.licence})") for b in bodies]))
-    return 0
+    rows = [(b.name, f"{len(b.joints)} joints", f"{b.source} ({b.licence})") for b in bodies]
+    said = [
+        {"name": b.name, "joints": len(b.joints), "source": b.source, "licence": b.licence} for b in bodies
+    ]
+    return _show(said, columns(rows), as_json)
 
 
 @app.command()
-def explain(code: Annotated[str, typer.Argument(metavar="CODE", help="As in RTG001.")]) -> int:
+def explain(
+    code: Annotated[str, typer.Argument(metavar="CODE", help="As in RTG001.")], as_json: JsonOpt = False
+) -> int:
     """Explain a gate: what it measures, why, how, its limits and blind spots."""
     from assay import plugs
-    from assay.terminal import explained
+    from assay.terminal import explained, limit_of
 
     known = plugs.gates()
     if code.upper() not in known:
         raise UsageError("no gate has this code", found=code, expected=", ".join(known))
-    _lines(explained(known[code.upper()]))
-    return 0
+    gate = known[code.upper()]
+    head = {"code": gate.code, "name": gate.name, "version": gate.version, "limit": limit_of(gate)}
+    return _show(head | {name.lower(): text for name, text in gate.doc.items()}, explained(gate), as_json)
 
 
 @app.command()
-def selftest() -> int:
+def selftest(as_json: JsonOpt = False) -> int:
     """Run every gate's own cases on this machine."""
     from assay.cases import run_cases
 
     results = list(run_cases())
     wrong = [r for r in results if r.problem]
-    _lines([f"{r.gate} {r.case}: {r.problem}" for r in wrong])
-    _lines(
-        [f"{len(results) - len(wrong)} of {len(results)} cases right, {len({r.gate for r in results})} gates"]
-    )
+    right, gates = f"{len(results) - len(wrong)} of {len(results)}", len({r.gate for r in results})
+    lines = [*(f"{r.gate} {r.case}: {r.problem}" for r in wrong), f"{right} cases right, {gates} gates"]
+    _show({"cases": len(results), "wrong": wrong}, lines, as_json)
     return OUR_ERROR if wrong else 0
 
 
@@ -425,9 +415,11 @@ class _Bar:
             self._live.start()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, *_: object) -> None:
         if self._live is not None:
             self._live.stop()
+        if isinstance(error, KeyboardInterrupt):  # which typer would turn into an exit without a word
+            raise typer.Abort from error
 
     def show(self, now: Progress) -> None:
         """Show how far it is."""
@@ -435,13 +427,13 @@ class _Bar:
 
         left = f", {spent(now.left)} left" if now.left is not None else ""
         said = f"{now.done}/{now.total} episodes{left}"
+        new, self._stage = now.stage != self._stage, now.stage
         if self._live is None:
-            if now.seconds >= self._next:
+            if new or now.seconds >= self._next:
                 self._next = now.seconds + 10.0
                 _say(f"{now.stage}: {said}")
             return
-        if now.stage != self._stage:
-            self._stage = now.stage
+        if new:
             self._task = self._live.add_task(now.stage, total=max(now.frames_total, 1), said=said)
         self._live.update(self._task, completed=now.frames, said=said)
 
@@ -464,17 +456,32 @@ def _stamp() -> str:
     return time.strftime("%Y%m%d-%H%M%S")
 
 
+def _refuse_existing(path: Path, remedy: str) -> None:
+    if path.exists():
+        raise UsageError("the file exists already", where=str(path), remedy=remedy)
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, "utf-8")
+    except OSError as error:
+        raise UsageError("the file cannot be written", where=str(path), found=error.strerror,
+                         remedy="name another place") from error  # fmt: skip
+
+
 def _lines(lines: Iterable[str]) -> None:
     for line in lines:
-        print(line)
+        print(line.translate(_TAME))
 
 
-def _print(value: Any) -> None:
-    print(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode())
+def _show(value: Any, lines: Iterable[str], as_json: bool) -> int:
+    """For a machine or for a person."""
+    _lines([orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()] if as_json else lines)
+    return 0
 
 
 def _say(text: str) -> None:
-    print(text, file=sys.stderr)
+    print(text.translate(_TAME), file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -70,7 +70,9 @@ def discover(
         UnreadableError: if the corpus as a whole cannot be listed.
     """
     if not path.exists():
-        raise UsageError("there is no such corpus", where=str(path))
+        raise UsageError(
+            "there is no such corpus", where=str(path), remedy="name a folder or file that is there"
+        )
     reader, probes = _choose(path)
     listing = reader.discover(path)
     own, claims = _own_sheet(listing.root)
@@ -125,7 +127,8 @@ def _buyer_sheet(path: Path) -> dict[str, Any]:
         said = parse_sheet(path.read_text("utf-8"), str(path))
     except (OSError, UnicodeDecodeError) as error:
         found = error.strerror if isinstance(error, OSError) else error.reason
-        raise UsageError("the sheet cannot be read", where=str(path), found=str(found)) from error
+        raise UsageError("the sheet cannot be read", where=str(path), found=str(found),
+                         expected="a TOML file in UTF-8") from error  # fmt: skip
     _known_bodies(said)
     return said
 

@@ -12,7 +12,7 @@ from assay.gate import Gate
 from assay.judge import Judgement, fault, judge
 from assay.model import Listing
 
-__all__ = ["conclude", "examine", "failed"]
+__all__ = ["conclude", "described", "examine", "failed"]
 
 
 def examine(gate: Gate, features: Features, params: Any, subject: str) -> Judgement:
@@ -30,7 +30,7 @@ def examine(gate: Gate, features: Features, params: Any, subject: str) -> Judgem
         outcomes = list(gate.measure(features.ep, params, *values))
         return judge(outcomes, gate=gate.code, version=gate.version, subject=subject)
     except Exception as error:  # noqa: BLE001 - our own fault costs one verdict, never the run
-        return failed(gate, subject, _fault(error))
+        return failed(gate, subject, described(error))
 
 
 def conclude(
@@ -42,7 +42,7 @@ def conclude(
         outcomes = list(gate.conclude(listing, facts, params))
         return judge(outcomes, gate=gate.code, version=gate.version, subject=subject, scope="corpus")
     except Exception as error:  # noqa: BLE001 - as above
-        return failed(gate, subject, _fault(error), scope="corpus")
+        return failed(gate, subject, described(error), scope="corpus")
 
 
 def failed(gate: Gate, subject: str, detail: str, scope: str = "episode") -> Judgement:
@@ -50,6 +50,7 @@ def failed(gate: Gate, subject: str, detail: str, scope: str = "episode") -> Jud
     return fault(detail, gate=gate.code, version=gate.version, subject=subject, scope=scope)
 
 
-def _fault(error: Exception) -> str:
+def described(error: Exception) -> str:
+    """An exception of ours in a few words: type, message, file and line."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__}: {error} ({PurePath(last.filename).name}:{last.lineno})"

@@ -84,14 +84,13 @@ def inject(
     found = discover(corpus)
     data, ids = load(found)
     if not ids:
-        raise UsageError("the corpus has no episode that can be read", where=str(corpus))
+        raise UsageError("no episode of the corpus can be read", where=str(corpus), remedy="see assay inspect")
     if episode is not None and episode not in ids:
         raise UsageError("no such episode with readable rows", found=repr(episode),
                          expected=f"{ids[0]} to {ids[-1]}")  # fmt: skip
     number = ids.index(episode) if episode else int(np.random.default_rng(seed).integers(len(ids)))
     data, truths = plant(data, found, ids, number, defects, seed)
-    kept: Layout = "v3.0" if str(data.info.get("codebase_version", "")).startswith("v3") else "v2.1"
-    write(to, data, layout or kept)
+    write(to, data, layout or _layout(data.info))
     (to / TRUTH).write_text(json.dumps([asdict(t) for t in truths], indent=1), "utf-8")
     return truths
 
@@ -121,7 +120,8 @@ def plant(
 
 def _unnumbered(take: Take) -> Take:
     rows = take.rows.drop_columns([c for c in ("index",) if c in take.rows.column_names])
-    return replace(take, rows=rows, statistics={k: v for k, v in take.statistics.items() if k != "index"})
+    kept = {k: v for k, v in take.statistics.items() if k != "index"}
+    return replace(take, rows=rows, statistics=kept, file=None)
 
 
 def load(corpus: Corpus) -> tuple[Dataset, tuple[str, ...]]:
@@ -145,10 +145,16 @@ def load(corpus: Corpus) -> tuple[Dataset, tuple[str, ...]]:
             continue
         movies = {p.name: _movie(root, p) for p in ref.parts[1:] if p.name in cameras}
         words = tuple(str(t) for t in ref.parts[0].key.get("tasks") or ())
-        takes.append(Take(rows, movies, words, stored.get(int(ref.parts[0].key["episode"]), {})))
+        file = None if _layout(info) == "v3.0" else path_inside(root, ref.parts[0].path)
+        held = stored.get(int(ref.parts[0].key["episode"]), {})
+        takes.append(Take(rows, movies, words, held, file=file))
         ids.append(ref.id)
     others = {p: path_inside(root, p) for p in sorted(present(root, "")) if not p.startswith(_REWRITTEN)}
     return Dataset(info, _tasks(corpus, takes), tuple(takes), others), tuple(ids)
+
+
+def _layout(info: Mapping[str, Any]) -> Layout:
+    return "v3.0" if str(info.get("codebase_version", "")).startswith("v3") else "v2.1"
 
 
 def _tasks(corpus: Corpus, takes: Sequence[Take]) -> tuple[str, ...]:
@@ -176,8 +182,11 @@ def _movie(root: Path, part: Part) -> Movie | None:
     file = path_inside(root, part.path)
     if not part.path or not file.is_file():
         return None
-    shared = part.key.get("mates", 0) or part.key.get("first", 0) or not part.key.get("last", True)
-    return Movie(file, int(part.key["first"]), int(part.key["count"])) if shared else Movie(file)
+    first, count = (part.key.get(k, np.nan) for k in ("first", "count"))
+    alone = part.key.get("mates", 1) <= 1 and first == 0
+    if alone or not np.isfinite([first, count]).all():
+        return Movie(file)
+    return Movie(file, int(first), int(count))
 
 
 def _lines_of_statistics(root: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:

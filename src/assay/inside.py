@@ -22,11 +22,17 @@ def path_inside(root: Path, relative: str) -> Path:
 
     Raises:
         OutsideCorpusError: if the path, or a link in it, leads out of the corpus.
+        UnreadableError: if the path cannot be followed (a link to itself, a name that is no text).
     """
     if "\x00" in relative:
         raise OutsideCorpusError("a file name holds a NUL byte", where=repr(relative))
     base = root.resolve()
-    path = (base / relative).resolve()
+    try:
+        path = (base / relative).resolve()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise UnreadableError(
+            "the path cannot be followed", where=ascii(relative)[1:-1], found=type(error).__name__
+        ) from error
     if path.is_relative_to(base) or path.is_relative_to(_blobs(base)):
         return path
     raise OutsideCorpusError(
@@ -45,10 +51,10 @@ def open_inside(root: Path, relative: str) -> BinaryIO:
         UnreadableError: if it is absent, not a regular file, or not readable.
     """
     path = path_inside(root, relative)
-    if not path.is_file():  # a device or a pipe could block for ever
-        state = "not a regular file" if path.exists() else "absent"
-        raise UnreadableError("the file cannot be opened", where=relative, found=state)
     try:
+        if not path.is_file():  # a device or a pipe could block for ever
+            state = "not a regular file" if path.exists() else "absent"
+            raise UnreadableError("the file cannot be opened", where=relative, found=state)
         return path.open("rb")
     except OSError as error:
         raise UnreadableError(

@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 import importlib.metadata
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -18,7 +19,7 @@ from assay.errors import UsageError
 from assay.gate import Gate
 from assay.profile import Profile
 
-__all__ = ["SCHEMA", "Decode", "Plan", "make_plan", "params_of", "select"]
+__all__ = ["SCHEMA", "Decode", "Plan", "known_codes", "make_plan", "params_of", "select"]
 
 SCHEMA: Final = 1
 Decode = Literal["none", "auto", "full"]
@@ -103,8 +104,10 @@ def make_plan(
     """Freeze a plan.
 
     Raises:
-        UsageError: if a profile changes a param that its gate does not have.
+        UsageError: if a profile changes a param that its gate does not have, or of a gate that is not there.
     """
+    for profile in profiles:
+        known_codes(profile)
     params = tuple({g.code: params_of(g, profile) for g in gates} for profile in profiles)
     return Plan(tuple(corpora), tuple(gates), params, tuple(profiles), calibration, decode)
 
@@ -135,11 +138,27 @@ def params_of(gate: Gate, profile: Profile) -> Any:
     changes = profile.params.get(gate.code, {})
     known = {f.name for f in dataclasses.fields(gate.params)}
     for name, value in changes.items():
-        if name not in known or isinstance(value, bool) or not isinstance(value, int | float):
+        if name not in known or not _number(value):  # against NaN, everything would pass
             fitting = "a number for one of " + ", ".join(sorted(known))
             raise UsageError(f"profile param {gate.code}.{name} does not fit", where=profile.name,
                              found=f"{name} = {value!r}", expected=fitting)  # fmt: skip
     return gate.params(**changes)
+
+
+def known_codes(profile: Profile) -> None:
+    """Refuse a profile that changes params of gates that are not installed: a limit with a typo is no limit.
+
+    Raises:
+        UsageError: naming the gate.
+    """
+    for code in profile.params:
+        if code not in plugs.gates():
+            raise UsageError(f"profile params {code}: no gate has this code", where=profile.name,
+                             expected="codes of assay gates")  # fmt: skip
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _part(params: Mapping[str, Any], *, judged: bool) -> dict[str, dict[str, float]]:

@@ -64,22 +64,30 @@ def load_profile(path: Path) -> Profile:
     """
     try:
         return _parse(path.read_text("utf-8"), str(path))
-    except OSError as error:
-        raise UsageError("the profile cannot be read", where=str(path), found=str(error.strerror)) from error
+    except (OSError, UnicodeDecodeError) as error:
+        found = error.strerror if isinstance(error, OSError) else error.reason
+        raise UsageError("the profile cannot be read", where=str(path), found=str(found),
+                         expected="a TOML file in UTF-8") from error  # fmt: skip
 
 
 def _parse(text: str, where: str) -> Profile:
     try:
         data: dict[str, Any] = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError("the profile is not TOML", where=where, found=str(error)) from error
+    except ValueError as error:  # also a number of thousands of digits
+        raise UsageError("the profile is not TOML", where=where, found=str(error),
+                         remedy="see docs/guide.md for what a profile may hold") from error  # fmt: skip
     strange = set(data) - {"name", "extends", "effects", "params"}
     if strange:
         raise UsageError("unknown item in a profile", where=where, found=", ".join(sorted(strange)),
                          expected="name, extends, [[effects]], [params.CODE]")  # fmt: skip
     base = profile_for(_kind(data["extends"], where)) if "extends" in data else Profile("")
-    rules = tuple(_rule(entry, where) for entry in data.get("effects", ()))
-    params = {**base.params, **data.get("params", {})}
+    effects, changed = data.get("effects", []), data.get("params", {})
+    if not isinstance(effects, list) or not all(isinstance(entry, dict) for entry in effects):
+        raise UsageError("effects are not tables", where=where, expected="[[effects]]")
+    if not isinstance(changed, dict) or not all(isinstance(values, dict) for values in changed.values()):
+        raise UsageError("params are not tables", where=where, expected="[params.CODE]")
+    rules = tuple(_rule(entry, where) for entry in effects)
+    params = {**base.params, **changed}
     return Profile(str(data.get("name", Path(where).stem)), base.rules + rules, params)
 
 

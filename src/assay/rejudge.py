@@ -15,7 +15,7 @@ import orjson
 from assay import plugs
 from assay.errors import RunError, UsageError
 from assay.judge import Measure, Verdict, combine, rejudge
-from assay.plan import params_of
+from assay.plan import known_codes, params_of
 from assay.profile import Profile, load_profile
 from assay.store import Ledger, Run
 from assay.tally import Tally, decide
@@ -98,18 +98,21 @@ def _record(
 
 
 def _limits(run: Run, profile: Profile) -> dict[str, dict[str, float]]:
-    """Changed limits and quotas by gate; a changed measuring param cannot be judged again."""
+    """Limits and quotas that differ from the run's, by gate; other measuring params cannot be judged again.
+
+    What the profile does not mention has its published value, as in a new run under that profile.
+    """
+    known_codes(profile)
     known, changed = plugs.gates(), {}
-    for code, values in profile.params.items():
-        if code not in run.plan["gates"]:
-            continue
-        params_of(known[code], profile)  # refuses unknown names
-        judged = {f.name for f in fields(known[code].params) if f.metadata["judged"] and f.name != "min_run"}
-        for name, value in values.items():
-            if name not in judged and value != run.plan["measured"][0][code].get(name):
+    for code in run.plan["gates"]:
+        params = params_of(known[code], profile)
+        for name, value in run.plan["measured"][0][code].items():
+            if getattr(params, name) != value:
                 raise UsageError(f"{code}.{name} changes the measurement", where=profile.name,
+                                 found=f"{getattr(params, name):g}", expected=f"{value:g}, as in the run",
                                  remedy="run again on the data: assay run --profile")  # fmt: skip
-        changed[code] = {n: float(v) for n, v in values.items() if n in judged}
+        judged = run.plan["judged"][0][code]
+        changed[code] = {n: float(getattr(params, n)) for n, v in judged.items() if getattr(params, n) != v}
     return changed
 
 

@@ -116,7 +116,8 @@ def parse_sheet(text: str, where: str) -> dict[str, Any]:
         ValueError,
         RecursionError,
     ) as error:  # numbers of thousands of digits, tables in tables in tables
-        raise UsageError("the sheet is not TOML", where=where, found=str(error)) from error
+        raise UsageError("the sheet is not TOML", where=where, found=str(error),
+                         remedy="see docs/sheet.md for what a sheet may hold") from error  # fmt: skip
     try:
         file = SheetFile.model_validate(tree)
     except ValidationError as error:

@@ -9,13 +9,14 @@ kill -9) is ignored and that episode is measured again on ``--resume``.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self, TextIO
 
 import orjson
 
@@ -46,27 +47,22 @@ class Ledger:
 
     def __init__(self, folder: Path, *, resume: bool = False) -> None:
         self.folder = folder
-        if folder.exists() and not resume and any(folder.iterdir()):
-            raise RunError("the run folder exists already", where=str(folder),
-                           remedy="continue it with --resume or choose another --out")  # fmt: skip
         try:
+            _refuse_strange(folder, resume=resume)
             folder.mkdir(parents=True, exist_ok=True)
             self._lock = (folder / "run.lock").open("w")
+            _lock(self._lock, folder)
             self._file = (folder / "ledger.jsonl").open("ab+")
         except OSError as error:
             raise _unwritable(folder, error) from error
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise RunError("another run is writing to this folder", where=str(folder),
-                           remedy="wait for it or choose another --out") from None  # fmt: skip
         self.places = self._scan()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._file.close()
+        with contextlib.suppress(OSError):  # what a full disk did not take has been said
+            self._file.close()
         self._lock.close()
 
     def append(self, subject: str, line: bytes) -> None:
@@ -122,14 +118,33 @@ class Ledger:
         return places
 
 
+def _refuse_strange(folder: Path, *, resume: bool) -> None:
+    there = {path.name for path in folder.iterdir()} if folder.exists() else set()
+    if there and not resume:
+        raise RunError("the run folder exists already", where=str(folder),
+                       remedy="continue it with --resume or choose another --out")  # fmt: skip
+    if there - {"run.lock"} and "ledger.jsonl" not in there:
+        raise RunError("there is no run to resume", where=str(folder), found="a folder without ledger.jsonl",
+                       remedy="choose the --out of an interrupted run, or a new one")  # fmt: skip
+
+
+def _lock(file: TextIO, folder: Path) -> None:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        raise RunError("another run is writing to this folder", where=str(folder),
+                       remedy="wait for it or choose another --out") from None  # fmt: skip
+
+
 def _subject_of(line: bytes) -> str | None:
     if not line.endswith(b"\n"):
         return None
     try:
         record = orjson.loads(line)
-    except orjson.JSONDecodeError:
-        return None
-    return None if record["error"] else str(record["subject"])
+        return None if record["error"] else str(record["subject"])
+    except (orjson.JSONDecodeError, KeyError, TypeError):
+        return None  # damaged: measured again
 
 
 class Run:
@@ -151,8 +166,8 @@ class Run:
             cure = "finish it with assay run ... --resume" if started else "name the folder of a run"
             raise RunError("the run is not finished" if started else "not a run folder",
                            where=str(self.path), remedy=cure)  # fmt: skip
-        self.summary: dict[str, Any] = json.loads((self.path / "summary.json").read_text("utf-8"))
-        self.plan: dict[str, Any] = json.loads((self.path / "plan.json").read_text("utf-8"))
+        self.summary: dict[str, Any] = self._json("summary.json")
+        self.plan: dict[str, Any] = self._json("plan.json")
 
     @cached_property
     def verdicts(self) -> pa.Table:
@@ -181,13 +196,31 @@ class Run:
             UsageError: if the run has no such episode.
         """
         if subject not in self.episodes["subject"].to_pylist():
-            raise UsageError("the run has no such episode", where=str(self.path), found=subject)
+            raise UsageError("the run has no such episode", where=str(self.path), found=subject,
+                             remedy="assay verdicts lists the episodes of a run")  # fmt: skip
         return EpisodeOfRun(self, subject)
 
     def _table(self, name: str) -> pa.Table:
+        import pyarrow as pa
         import pyarrow.parquet as pq
 
-        return pq.read_table(self.path / f"{name}.parquet", schema=SCHEMAS[name])
+        try:
+            return pq.read_table(self.path / f"{name}.parquet", schema=SCHEMAS[name])
+        except (OSError, pa.ArrowException) as error:
+            raise self._damaged(f"{name}.parquet", error) from error
+
+    def _json(self, name: str) -> dict[str, Any]:
+        try:
+            value = json.loads((self.path / name).read_text("utf-8"))
+        except (OSError, ValueError) as error:
+            raise self._damaged(name, error) from error
+        if not isinstance(value, dict):
+            raise self._damaged(name, TypeError("not a table"))
+        return value
+
+    def _damaged(self, name: str, error: Exception) -> RunError:
+        return RunError("a file of the run cannot be read", where=str(self.path / name),
+                        found=type(error).__name__, remedy="make the tables again with --resume")  # fmt: skip
 
 
 class EpisodeOfRun:
@@ -214,9 +247,11 @@ class EpisodeOfRun:
 
     def evidence(self, gate: str) -> tuple[Evidence, ...]:
         """The evidence of one gate, sample by sample, measured again from the corpus (it must be there)."""
+        from assay.calibrate import Calibration
         from assay.engine.episode import evidence_again
 
-        return evidence_again(self.run.plan, self.subject, gate)
+        learnt = Calibration.read(self.run.path / "calibration.json")
+        return evidence_again(self.run.plan, learnt, self.subject, gate)
 
     def _rows(self, table: pa.Table) -> list[dict[str, Any]]:
         import pyarrow.compute as pc

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -50,14 +51,16 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
 def write_tables(folder: Path, records: Iterable[Mapping[str, Any]]) -> None:
     """Write ``episodes``, ``verdicts``, ``measures`` and ``findings`` as parquet, in the order of records."""
     drafts = {name: folder / f"{name}.parquet.part" for name in SCHEMAS}
-    writers = {name: pq.ParquetWriter(drafts[name], SCHEMAS[name]) for name in SCHEMAS}
-    for batch in _batches(records):
-        for name, writer in writers.items():
-            rows = [row for record in batch for row in _rows(record, name)]
-            writer.write_table(pa.Table.from_pylist(rows, schema=SCHEMAS[name]))
-    for name, writer in writers.items():
-        writer.close()
-        drafts[name].replace(folder / f"{name}.parquet")
+    with contextlib.ExitStack() as stack:
+        writers = {
+            name: stack.enter_context(pq.ParquetWriter(drafts[name], SCHEMAS[name])) for name in SCHEMAS
+        }
+        for batch in _batches(records):
+            for name, writer in writers.items():
+                rows = [row for record in batch for row in _rows(record, name)]
+                writer.write_table(pa.Table.from_pylist(rows, schema=SCHEMAS[name]))
+    for name, draft in drafts.items():
+        draft.replace(folder / f"{name}.parquet")
 
 
 def _rows(record: Mapping[str, Any], table: str) -> Iterable[Mapping[str, Any]]:

@@ -56,6 +56,7 @@ class Tally:
             if verdict["status"] == "abstain":
                 self.abstentions[verdict["reason"]] += 1
             self.findings += verdict["findings"]
+        self.errors += any(v["status"] == "error" for v in record["verdicts"])
         if record["scope"] == "corpus":
             decision, gates = decide(record["verdicts"])
             self.corpus_failures += gates if decision == "rejected" else []
@@ -64,7 +65,6 @@ class Tally:
         self.present += record["present"]
         self.frames += record["frames"]
         self.seconds += record["seconds"]
-        self.errors += any(v["status"] == "error" for v in record["verdicts"])
         self.decisions[record["decision"]] += 1
         self._count_causes(record)
 
@@ -75,7 +75,8 @@ class Tally:
                 self._causes[verdict["gate"]][verdict["stream"], verdict["channel"]] += 1
         elif record["decision"] == "unmeasured":
             reasons = {v["reason"] for v in decisive}
-            if len(reasons) == 1:  # several reasons: curing one alone would not measure the episode
+            # Of several reasons, curing one alone would not measure it; nobody but us can cure an error.
+            if len(reasons) == 1 and reasons <= REASONS.keys():
                 self._unlock[reasons.pop()] += max(record["seconds"], 1e-9)
 
     def causes(self) -> list[dict[str, Any]]:

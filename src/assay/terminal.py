@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
@@ -15,6 +16,8 @@ from assay.store import Run
 __all__ = ["closing", "columns", "explained", "inspected", "limit_of", "spent"]
 
 _WIDTH = 80
+_MOST = 15
+"""Lines at the end of a run."""
 
 
 def closing(run: Run, report: str) -> list[str]:
@@ -28,20 +31,20 @@ def closing(run: Run, report: str) -> list[str]:
     lines.append(f"decisions   {counts} of {s['declared']} declared")
     for at, cause in enumerate(s["causes"][:3]):
         where = " ".join(part for part in (cause["stream"], cause["channel"]) if part)
-        there = f", {cause['there']} at {where}" if where else ""
-        head = "causes" if at == 0 else ""
-        lines.append(f"{head:<11} {cause['gate']} {_title(cause['gate'])}: {cause['episodes']}{there}")
+        there = "all" if cause["there"] == cause["episodes"] else cause["there"]
+        there = f", {there} at {where}" if where else ""
+        head, many = "causes" if at == 0 else "", _episodes(cause["episodes"])
+        lines.append(f"{head:<11} {cause['gate']} {_title(cause['gate'])}: {many}{there}")
     if s["corpus_failures"]:
         shown = ", ".join(f"{code} {_title(code)}" for code in s["corpus_failures"])
         lines.append(f"corpus      {shown}")
     if s["errors"]:
-        lines.append(f"errors      {s['errors']} episodes met an error of Assay's own; see assay verdicts")
+        lines.append(f"errors      Assay itself failed at {_episodes(s['errors'])}; see assay verdicts")
     if s["unlock"]:
         u = s["unlock"]
         lines.append(f"to measure  {spent(u['hours'] * 3600)} more ({u['reason']}): {u['remedy']}")
-    lines.append(f"report      {report}")
-    lines.append(f"next        assay verdicts {run.path}")
-    return [piece for line in lines for piece in _wrapped(line)][:15]
+    ends = [*_whole("report", report), *_whole("next", f"assay verdicts {shlex.quote(str(run.path))}")]
+    return [piece for line in lines for piece in _wrapped(line)][: _MOST - len(ends)] + ends
 
 
 def inspected(lines: Sequence[Line]) -> list[str]:
@@ -106,6 +109,16 @@ def _hung(head: str, text: str) -> list[str]:
 def _wrapped(line: str) -> list[str]:
     return textwrap.wrap(line, _WIDTH, subsequent_indent=" " * 12, break_long_words=False,
                          break_on_hyphens=False) or [""]  # fmt: skip
+
+
+def _whole(head: str, text: str) -> list[str]:
+    """A line to copy from is never broken: it stands alone where it is too long."""
+    line = f"{head:<11} {text}"
+    return [line] if len(line) <= _WIDTH else [head, text]
+
+
+def _episodes(n: int) -> str:
+    return f"{n} episode" + ("" if n == 1 else "s")
 
 
 def _corpus_line(corpus: Mapping[str, Any]) -> str:

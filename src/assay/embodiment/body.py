@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Literal
 
 import numpy as np
@@ -94,6 +95,7 @@ class Embodiment:
         return self.limits[0]
 
 
+@cache
 def normalise(name: str) -> str:
     """One spelling for a joint's many: ``kLeftElbow``, ``left_elbow_joint`` → ``left_elbow``.
 

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from assay import plugs
+from assay.calibrate import Calibration
 from assay.corpus import Corpus, discover
+from assay.engine.cache import PixelCache
 from assay.errors import UsageError
 from assay.feature import Features
 from assay.gate import Gate
@@ -33,7 +35,9 @@ def corpora_again(plan: Mapping[str, Any]) -> list[Corpus]:
     ]
 
 
-def open_again(plan: Mapping[str, Any], subject: str, code: str) -> tuple[Gate, Features, Any]:
+def open_again(
+    plan: Mapping[str, Any], calibration: Calibration, subject: str, code: str
+) -> tuple[Gate, Features, Any]:
     """The gate, the episode's features and the gate's params, as the run had them.
 
     Raises:
@@ -49,5 +53,8 @@ def open_again(plan: Mapping[str, Any], subject: str, code: str) -> tuple[Gate, 
             reader = plugs.readers()[corpus.listing.reader]
             ep = apply(corpus.sheet, reader.open(corpus.listing, ref, None, corpus.sheet))
             params = gate.params(**plan["measured"][index][code], **plan["judged"][index][code])
-            return gate, Features(ep, plugs.features()), params
-    raise UsageError("the corpus has no such episode any more", found=subject)
+            features = Features(ep, plugs.features(), calibration.for_episode(subject))
+            PixelCache(None, plan["decode"]).prepare(features)
+            return gate, features, params
+    raise UsageError("the corpus has no such episode any more", found=subject,
+                     remedy="run again on the corpus as it is now")  # fmt: skip

@@ -1,15 +1,18 @@
-"""Values made from pixels, kept by the identity of their file: nothing is decoded twice."""
+"""Values made from pixels, kept by the content of their file: nothing is decoded twice."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import pickle
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from assay.errors import UnreadableError
 from assay.feature import Feature, Features
 from assay.inside import path_inside
+from assay.model import Clip
 from assay.plan import Decode
 
 __all__ = ["PixelCache"]
@@ -19,7 +22,8 @@ __all__ = ["PixelCache"]
 class PixelCache:
     """Pixel features of one run, one file each below ``folder`` (None: nothing is kept).
 
-    The folder belongs to the running process's own run and is made by it, so its pickles are our own.
+    The folder is private to this run or the caller's own, never part of a corpus or run folder that may have
+    come from strangers: it holds pickles.
     """
 
     folder: Path | None
@@ -40,7 +44,8 @@ class PixelCache:
         path = folder / f"{feature.name}-{key}.pickle"
         if path.is_file():
             features.values[feature.name] = pickle.loads(path.read_bytes())  # noqa: S301 - our own file
-        elif features.models is not None:
+            return
+        with contextlib.suppress(Exception):  # whoever asks for the feature meets the error again
             value = features.get(feature.name)
             draft = path.with_suffix(".part")
             draft.write_bytes(pickle.dumps(value, protocol=5))
@@ -50,14 +55,22 @@ class PixelCache:
 def _key(features: Features, feature: Feature) -> str:
     digest = hashlib.sha256(f"{feature.name} {feature.version}".encode())
     for stream in features.ep.streams:
-        if stream.clip is None:
-            continue
-        clip = stream.clip
-        try:
-            state = path_inside(clip.root, clip.path).stat()
-            digest.update(
-                f"{clip.path} {clip.first} {clip.count} {state.st_size} {state.st_mtime_ns}".encode()
-            )
-        except (OSError, UnreadableError) as error:
-            digest.update(f"{clip.path} {type(error).__name__}".encode())
+        if stream.clip is not None:
+            clip = stream.clip
+            digest.update(f"{stream.name} {_content(clip)} {clip.first} {clip.count} {clip.last}".encode())
     return digest.hexdigest()[:24]
+
+
+def _content(clip: Clip) -> str:
+    try:
+        path = path_inside(clip.root, clip.path)
+        state = path.stat()
+        return _hash(path, state.st_size, state.st_mtime_ns)
+    except (OSError, UnreadableError) as error:
+        return type(error).__name__
+
+
+@lru_cache(maxsize=8)  # a packed file holds many episodes
+def _hash(path: Path, _size: int, _time: int) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.metadata
 import json
 import os
-import platform
+import shlex
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,16 +17,16 @@ from assay import calibrate
 from assay.calibrate import Calibration
 from assay.corpus import Corpus, discover
 from assay.engine.episode import record
-from assay.engine.job import Done, Task, job_of
+from assay.engine.finish import finish
+from assay.engine.job import Done, Task, job_of, tasks
 from assay.engine.local import work
 from assay.errors import RunError, UsageError
-from assay.examine import conclude, failed
+from assay.examine import failed
 from assay.gate import Gate
 from assay.model import Episode
-from assay.plan import SCHEMA, Decode, Plan, make_plan, select
+from assay.plan import Decode, Plan, make_plan, select
 from assay.profile import Profile, load_profile, profile_for
-from assay.store import CORPUS, Ledger, Run
-from assay.tally import Tally
+from assay.store import Ledger, Run
 
 __all__ = ["Progress", "Settings", "calibration_of", "planned", "prepare", "run"]
 
@@ -61,6 +61,9 @@ class Settings:
     jobs: int = field(default_factory=lambda: len(os.sched_getaffinity(0)))
     decode: Decode = "auto"
     calibration: Path | None = None
+    cache: Path | None = None
+    """Where what was decoded is kept between runs, by content. Only for a folder that is your own: it holds
+    pickles."""
 
 
 Watcher = Callable[[Progress], None]
@@ -96,13 +99,24 @@ def run(
     gates = select(chosen.gates)
     profiles = _profiles(listed, chosen)
     make_plan(listed, gates=gates, profiles=profiles, calibration=Calibration(), decode=chosen.decode)
-    with Ledger(folder, resume=resume) as ledger:
+    with Ledger(folder, resume=resume) as ledger, _resumption_named(folder), _kept(chosen, gates) as cache:
+        chosen = replace(chosen, cache=cache)
         plan = _planned(ledger, listed, gates, profiles, chosen, watch)
         _resumable(ledger, plan)
         ledger.write("plan.json", plan.to_json())
-        _measure(ledger, plan, chosen.jobs, watch)
-        _finish(ledger, plan)
+        _measure(ledger, plan, chosen, watch)
+        finish(ledger, plan)
     return Run(folder)
+
+
+@contextlib.contextmanager
+def _resumption_named(folder: Path) -> Iterator[None]:
+    """An interrupt says how the run is continued."""
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        stop.add_note(f"continue it with the same command and --out {shlex.quote(str(folder))} --resume")
+        raise
 
 
 def planned(*corpora: Path | str, **settings: Any) -> Plan:
@@ -116,13 +130,17 @@ def planned(*corpora: Path | str, **settings: Any) -> Plan:
 def calibration_of(corpus: Path | str, *, watch: Watcher | None = None, **settings: Any) -> Calibration:
     """Learn what the gates ask for from one corpus; raises as `run` does."""
     chosen = Settings(**settings)
-    return calibrated(prepare([Path(corpus)], chosen), select(chosen.gates), chosen, watch, None)
+    return calibrated(prepare([Path(corpus)], chosen), select(chosen.gates), chosen, watch)
 
 
 def prepare(paths: Sequence[Path], chosen: Settings) -> tuple[Corpus, ...]:
     """List the corpora, with distinct names."""
     if not paths:
-        raise UsageError("no corpus was named")
+        raise UsageError("no corpus was named", remedy="name at least one folder")
+    if chosen.jobs < 1:
+        raise UsageError(
+            "too few worker processes", where="jobs", found=str(chosen.jobs), expected="1 or more"
+        )
     names = [p.resolve().name for p in paths]
     return tuple(
         discover(
@@ -140,7 +158,6 @@ def calibrated(
     gates: Sequence[Gate],
     chosen: Settings,
     watch: Watcher | None,
-    cache: Path | None,
 ) -> Calibration:
     """Fit the statistics that the gates ask for; empty where they ask for none."""
     wanted = calibrate.wanted(gates)
@@ -148,9 +165,9 @@ def calibrated(
         return Calibration()
     plan = make_plan(corpora, gates=(), profiles=_profiles(corpora, chosen), calibration=Calibration(),
                      decode=chosen.decode)  # fmt: skip
-    everything = {task.subject: task for task in _tasks(plan, "summarise")}
+    everything = {task.subject: task for task in tasks(plan, "summarise")}
     members = calibrate.members(everything)
-    job = job_of(plan, statistics=tuple(wanted), cache=cache)
+    job = job_of(plan, statistics=tuple(wanted), cache=chosen.cache)
     rows: dict[str, dict[str, Any]] = {name: {} for name in wanted}
     for done in _watched(work(job, [everything[m] for m in members], chosen.jobs), "calibrate",
                          [everything[m] for m in members], watch):  # fmt: skip
@@ -169,23 +186,32 @@ def _planned(
     watch: Watcher | None,
 ) -> Plan:
     stored = ledger.folder / "calibration.json"
+    given = Calibration.read(Path(chosen.calibration)) if chosen.calibration else None
     if stored.is_file():
         calibration = Calibration.read(stored)
-    elif chosen.calibration:
-        calibration = Calibration.read(Path(chosen.calibration))
+        if given is not None and given.digest != calibration.digest:
+            raise RunError("this run began with another calibration", where=str(ledger.folder),
+                           found=str(chosen.calibration), expected=str(stored),
+                           remedy="resume without --calibration, or choose another --out")  # fmt: skip
+    elif given is not None:
+        calibration = given
     else:
-        calibration = calibrated(corpora, gates, chosen, watch, _cache(ledger, gates))
+        calibration = calibrated(corpora, gates, chosen, watch)
     ledger.write("calibration.json", calibration.to_json())
     return make_plan(corpora, gates=gates, profiles=profiles, calibration=calibration, decode=chosen.decode)
 
 
-def _cache(ledger: Ledger, gates: Sequence[Gate]) -> Path | None:
-    """Where pixel features are kept: only needed if calibration looks at pixels before the run does."""
-    if not any(s.pixels for s in calibrate.wanted(gates).values()):
-        return None
-    folder = ledger.folder / "cache"
-    folder.mkdir(exist_ok=True)
-    return folder
+@contextlib.contextmanager
+def _kept(chosen: Settings, gates: Sequence[Gate]) -> Iterator[Path | None]:
+    """Where decoded values are kept: the caller's folder, else a private one if calibration decodes first."""
+    if chosen.cache is not None:
+        Path(chosen.cache).mkdir(parents=True, exist_ok=True)
+        yield Path(chosen.cache)
+    elif any(s.pixels for s in calibrate.wanted(gates).values()):
+        with tempfile.TemporaryDirectory(prefix="assay-") as folder:
+            yield Path(folder)
+    else:
+        yield None
 
 
 def _profiles(corpora: Sequence[Corpus], chosen: Settings) -> list[Profile]:
@@ -206,17 +232,11 @@ def _resumable(ledger: Ledger, plan: Plan) -> None:
                            remedy="resume with the same corpus and options, or another --out")  # fmt: skip
 
 
-def _tasks(plan: Plan, what: Literal["measure", "summarise"]) -> Iterator[Task]:
-    for index, corpus in enumerate(plan.corpora):
-        for ref in corpus.listing.refs:
-            yield Task(what, plan.subject(index, ref.id), index, ref)
-
-
-def _measure(ledger: Ledger, plan: Plan, jobs: int, watch: Watcher | None) -> None:
-    todo = [task for task in _tasks(plan, "measure") if task.subject not in ledger.places]
-    job = job_of(plan, cache=_cache(ledger, plan.gates))
+def _measure(ledger: Ledger, plan: Plan, chosen: Settings, watch: Watcher | None) -> None:
+    todo = [task for task in tasks(plan, "measure") if task.subject not in ledger.places]
+    job = job_of(plan, cache=chosen.cache)
     by_subject = {task.subject: task for task in todo}
-    for done in _watched(work(job, todo, jobs), "measure", todo, watch):
+    for done in _watched(work(job, todo, chosen.jobs), "measure", todo, watch):
         ledger.append(done.subject, done.line or _dead(plan, by_subject[done.subject], done.error))
 
 
@@ -241,55 +261,7 @@ def _dead(plan: Plan, task: Task, error: str) -> bytes:
     effects = {g.code: plan.profiles[task.corpus].effect(g.code, plan.corpora[task.corpus].listing.roles)
                for g in plan.gates}  # fmt: skip
     judged = [failed(g, task.subject, error) for g in plan.gates]
-    line, _ = record(
-        task.subject, judged, effects, ep=Episode(task.subject), frames=task.ref.frames, died=True
-    )
-    return line
-
-
-def _finish(ledger: Ledger, plan: Plan) -> None:
-    """Corpus verdicts, tables and summary, from the ledger alone."""
-    order = [task.subject for task in _tasks(plan, "measure")]
-    tally, facts = Tally(), {g.code: {} for g in plan.gates if g.conclude}  # type: ignore[var-annotated]
-    for row in ledger.records(order):
-        tally.add(row)
-        for code, kept in row["facts"].items():
-            if code in facts:
-                facts[code][row["subject"]] = kept
-    for index, corpus in enumerate(plan.corpora):
-        subject = CORPUS if len(plan.corpora) == 1 else f"{corpus.name}/{CORPUS}"
-        line = _concluded(plan, index, subject, facts)
-        ledger.append(subject, line)
-        tally.add(json.loads(line))
-        order.append(subject)
-    ledger.finish(order, {**_head(plan), **tally.summary()})
-
-
-def _concluded(plan: Plan, index: int, subject: str, facts: dict[str, dict[str, Any]]) -> bytes:
-    listing = plan.corpora[index].listing
-    mine = {plan.subject(index, ref.id) for ref in listing.refs}
-    judged = []
-    for gate in plan.gates:
-        if gate.conclude is not None:
-            own = {s: f for s, f in facts[gate.code].items() if s in mine}
-            judged.append(conclude(gate, listing, own, plan.params[index][gate.code], subject))
-    effects = {g.code: plan.profiles[index].effect(g.code, listing.roles) for g in plan.gates}
-    return record(subject, judged, effects)[0]
-
-
-def _head(plan: Plan) -> dict[str, Any]:
-    declared = [c.listing.declared if c.listing.declared is not None else len(c.listing.refs)
-                for c in plan.corpora]  # fmt: skip
-    return {
-        "schema_version": SCHEMA,
-        "measure_id": plan.measure_id,
-        "judge_id": plan.judge_id,
-        "versions": {"assay": importlib.metadata.version("assay"), "python": platform.python_version()},
-        "corpora": json.loads(plan.to_json())["corpora"],
-        "profile": ", ".join(dict.fromkeys(p.name for p in plan.profiles)),
-        "decode": plan.decode,
-        "declared": sum(declared),
-    }
+    return record(task.subject, judged, effects, ep=Episode(task.subject), frames=task.ref.frames)[0]
 
 
 def _default_out(corpora: Sequence[Corpus]) -> Path:

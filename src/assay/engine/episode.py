@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from typing import Any, Final
 
 import orjson
 
 from assay import plugs
+from assay.calibrate import Calibration
 from assay.engine.cache import PixelCache
 from assay.engine.job import Done, Job, Task
 from assay.errors import UnreadableError
-from assay.examine import examine, failed
-from assay.feature import Features
+from assay.examine import described, examine, failed
+from assay.feature import Features, Statistic
 from assay.gate import Evidence, Gate
 from assay.judge import Judgement
 from assay.model import Claim, Episode, Role
@@ -44,19 +45,22 @@ class Bench:
     def do(self, task: Task) -> Done:
         """Carry out a task; our own errors become error verdicts."""
         started = time.perf_counter()
-        ep, fault = self._open(task)
+        try:
+            features, fault = self.features(task, self.open(task)), ""
+        except Exception as error:  # noqa: BLE001 - a fault of a reader must not end the run
+            features, fault = None, described(error)
         if task.what == "summarise":
-            return self._summarise(task, ep)
-        if ep is None:
+            return self._summarise(task, features)
+        if features is None:
             judged = [failed(g, task.subject, fault) for g in self.gates]
-            ep = Episode(task.subject)
         else:
-            features = self._features(task, ep)
             params = self.job.params[task.corpus]
             judged = [examine(g, features, params[g.code], task.subject) for g in self.gates]
+        ep = features.ep if features else Episode(task.subject)
         return self._done(task, ep, judged, time.perf_counter() - started)
 
-    def _open(self, task: Task) -> tuple[Episode | None, str]:
+    def open(self, task: Task) -> Episode:
+        """The task's episode; one that cannot be read is empty and claims so."""
         listing, sheet = self.job.listings[task.corpus], self.job.sheets[task.corpus]
         try:
             ep = plugs.readers()[listing.reader].open(listing, task.ref, self.want, sheet)
@@ -64,24 +68,19 @@ class Bench:
             where = error.where or (task.ref.parts[0].path if task.ref.parts else task.ref.id)
             claim = Claim("readable", "data", "a readable file", str(error), 1.0, where=where)
             ep = Episode(task.ref.id, declared=listing.streams, claims=(claim,))
-        except Exception as error:  # noqa: BLE001 - a fault of a reader must not end the run
-            return None, f"{type(error).__name__}: {error}"
-        return apply(sheet, ep), ""
+        return apply(sheet, ep)
 
-    def _features(self, task: Task, ep: Episode) -> Features:
+    def features(self, task: Task, ep: Episode) -> Features:
+        """Its features, with the fitted models that may judge it; nothing is computed yet."""
         models = self.job.calibration.for_episode(task.subject)
         features = Features(ep, plugs.features(), models)
         PixelCache(self.job.cache, self.job.decode).prepare(features)
         return features
 
-    def _summarise(self, task: Task, ep: Episode | None) -> Done:
-        if ep is None:
+    def _summarise(self, task: Task, features: Features | None) -> Done:
+        if features is None:
             return Done(task.subject)
-        features = self._features(task, ep)
-        rows = {}
-        for name in self.job.statistics:
-            statistic = plugs.statistics()[name]
-            rows[name] = statistic.summarise(ep, *(features.get(n) for n in statistic.needs))
+        rows = {name: _summary(plugs.statistics()[name], features) for name in self.job.statistics}
         return Done(task.subject, rows=rows)
 
     def _done(self, task: Task, ep: Episode, judged: Sequence[Judgement], wall: float) -> Done:
@@ -93,6 +92,13 @@ class Bench:
         return Done(task.subject, line, decision, frames, seconds, error=error)
 
 
+def _summary(statistic: Statistic, features: Features) -> Mapping[str, Any] | None:
+    try:
+        return statistic.summarise(features.ep, *(features.get(n) for n in statistic.needs))
+    except Exception:  # noqa: BLE001 - this episode teaches nothing; its gates meet the error again
+        return None
+
+
 def record(
     subject: str,
     judged: Sequence[Judgement],
@@ -101,7 +107,6 @@ def record(
     ep: Episode | None = None,
     frames: int | None = None,
     wall: float = 0.0,
-    died: bool = False,
 ) -> tuple[bytes, str]:
     """The ledger's line about one episode (about the corpus without ``ep``), and the decision."""
     verdicts = [asdict_flat(j.verdict) | {"effect": effects[j.verdict.gate]} for j in judged]
@@ -120,13 +125,30 @@ def record(
         "task": ep.task if ep else None,
         "files": ",".join(ep.source.files) if ep and ep.source else "",
         "wall_s": wall,
-        "error": died,
+        "error": any(j.verdict.status == "error" for j in judged),  # measured again on --resume
         "verdicts": verdicts,
         "measures": [m for j in judged for m in j.measures],
         "findings": [f for j in judged for f in j.findings],
         "facts": facts,
     }
-    return orjson.dumps(row, option=orjson.OPT_SERIALIZE_NUMPY), decision
+    return _json(row), decision
+
+
+def _json(row: Mapping[str, Any]) -> bytes:
+    try:
+        return orjson.dumps(row, option=orjson.OPT_SERIALIZE_NUMPY)
+    except TypeError:  # a stranger's JSON may hold half a surrogate pair, which is no text
+        return orjson.dumps(_textual(row), option=orjson.OPT_SERIALIZE_NUMPY)
+
+
+def _textual(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, Mapping):
+        return {_textual(k): _textual(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_textual(v) for v in value]
+    return _textual(asdict_flat(value)) if is_dataclass(value) else value
 
 
 def asdict_flat(row: Any) -> dict[str, Any]:
@@ -155,7 +177,9 @@ def _roles(gates: Sequence[Gate], job: Job) -> frozenset[Role]:
     return frozenset(roles.union(*(g.reads for g in gates)))
 
 
-def evidence_again(plan: Mapping[str, Any], subject: str, code: str) -> tuple[Evidence, ...]:
+def evidence_again(
+    plan: Mapping[str, Any], calibration: Calibration, subject: str, code: str
+) -> tuple[Evidence, ...]:
     """Measure one gate on one episode of a finished run again, from the data.
 
     Raises:
@@ -163,6 +187,6 @@ def evidence_again(plan: Mapping[str, Any], subject: str, code: str) -> tuple[Ev
     """
     from assay.engine.again import open_again
 
-    gate, features, params = open_again(plan, subject, code)
+    gate, features, params = open_again(plan, calibration, subject, code)
     outcomes = gate.measure(features.ep, params, *(features.get(n) for n in gate.needs))
     return tuple(o for o in outcomes if isinstance(o, Evidence))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -13,7 +13,7 @@ from assay.plan import Decode, Plan
 from assay.profile import Profile
 from assay.sheet import Sheet
 
-__all__ = ["Done", "Job", "Task", "job_of"]
+__all__ = ["Done", "Job", "Task", "job_of", "tasks"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,3 +81,10 @@ def job_of(plan: Plan, *, statistics: tuple[str, ...] = (), cache: Path | None =
         statistics=statistics,
         cache=cache,
     )
+
+
+def tasks(plan: Plan, what: Literal["measure", "summarise"]) -> Iterator[Task]:
+    """All episodes of a plan, in the order of its corpora."""
+    for index, corpus in enumerate(plan.corpora):
+        for ref in corpus.listing.refs:
+            yield Task(what, plan.subject(index, ref.id), index, ref)

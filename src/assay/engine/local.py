@@ -37,7 +37,8 @@ class _Worker:
     def __post_init__(self) -> None:
         ours, theirs = socket.socketpair()
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "assay.engine.worker", str(theirs.fileno())],
+            # -P: else modules would be looked for in the working folder, which may be a stranger's corpus.
+            [sys.executable, "-P", "-m", "assay.engine.worker", str(theirs.fileno())],
             pass_fds=[theirs.fileno()], env={**os.environ, **_ONE_THREAD}, stdin=subprocess.DEVNULL,
             start_new_session=True,
         )  # fmt: skip

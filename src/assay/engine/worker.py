@@ -6,6 +6,7 @@ inherited, and a caller's script needs no ``if __name__`` guard.
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import sys
 from multiprocessing.connection import Connection
@@ -22,13 +23,11 @@ def serve(pipe: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt means
     pa.set_cpu_count(1)
     pa.set_io_thread_count(1)
-    bench = Bench.of(pipe.recv())
-    while True:
-        try:
+    with contextlib.suppress(EOFError, ConnectionError):  # the parent is done with us, or gone
+        bench = Bench.of(pipe.recv())
+        while True:
             task = pipe.recv()
-        except EOFError:
-            return
-        pipe.send(bench.do(task))
+            pipe.send(bench.do(task))
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ def claimed(topic: str, claims: Sequence[Claim], t0: int = 0, t1: int = 0) -> It
         )  # fmt: skip
     for claim in mine:
         said = f"declared {claim.declared}, found {claim.found}"
-        said += f" in {claim.where}" if claim.where else ""
+        said += f" in {claim.where}" if claim.where and claim.where != claim.declared else ""
         if np.isnan(claim.size):
             yield Abstain("no-reference", f"{claim.about}: {said}", claim.stream, claim.about)
         elif claim.size:

@@ -20,7 +20,7 @@ def pictures(ep: Episode, containers: dict[str, Container | UnreadableError]) ->
     """Camera → its `Pictures`; cameras whose container cannot be indexed are left out.
 
     Thumbnails are box means of the luma plane, about 80 x 60, in 1/256 grey (9.6 kB a picture); digests are
-    CRC-32 of the whole plane. Times are nanoseconds since the clip's first picture, by the container.
+    of the whole plane. Times are nanoseconds since the clip's first picture, by the container.
     Source: FFmpeg's decoders through `assay.media.luma`; None instead of a dictionary where decoding is off.
     """
     clips = {s.name: s.clip for s in ep.by_role(Role.CAMERA) if s.clip is not None}

@@ -14,7 +14,7 @@ from assay.report.wording import count, hours, number, percent
 
 __all__ = ["Bar", "Chart", "chart"]
 
-WIDTH, LEFT, RIGHT = 340.0, 38.0, 8.0
+WIDTH, LEFT, RIGHT = 340.0, 46.0, 8.0
 TOP, BARS, GAP, STEPS, FOOT = 14.0, 74.0, 16.0, 44.0, 26.0
 DECADES: Final = 5
 """Shares are drawn from 100 % down to 0.001 %; anything above none gets a visible stump."""
@@ -59,8 +59,14 @@ class Chart:
     beyond_right: bool
 
 
-def chart(d: Distribution, all_hours: float) -> Chart:
-    """The drawing of one distribution; ``all_hours`` is the top of the lower panel."""
+def chart(d: Distribution, all_hours: float, *, decides: bool) -> Chart:
+    """The drawing of one distribution.
+
+    Args:
+        d: what is drawn.
+        all_hours: the top of the lower panel.
+        decides: whether a failure of this gate rejects; otherwise the hours are a supposition.
+    """
     n = len(MULTIPLES) + 1
     step = (WIDTH - LEFT - RIGHT) / n
     foot, steps_top = TOP + BARS, TOP + BARS + GAP
@@ -75,7 +81,7 @@ def chart(d: Distribution, all_hours: float) -> Chart:
         _bars(d, step, foot, at),
         tuple((round(foot - BARS * (1 + e / DECADES), 2), text) for e, text in _RULES),
         tuple((x[_rung(m)], f"{m:g}×") for m in _TICKS),
-        f"{line}H{WIDTH - RIGHT}", area, y[at], hours(most), _sentence(d, at), d.sense == "above",
+        f"{line}H{WIDTH - RIGHT}", area, y[at], hours(most), _sentence(d, at, decides), d.sense == "above",
     )  # fmt: skip
 
 
@@ -103,13 +109,13 @@ def _interval(i: int, d: Distribution) -> str:
     return f"{edge[i - 1]} to {edge[i]} the limit"
 
 
-def _sentence(d: Distribution, at: int) -> str:
+def _sentence(d: Distribution, at: int, decides: bool) -> str:
     looser = 1.5 if d.sense == "above" else 0.75
-    other = float(d.hours[_rung(looser)])
-    now = float(d.hours[at])
-    if abs(other - now) < 1e-9:
-        return f"{hours(now)} accepted at this limit, and no more at {looser:g}×"
-    return f"{hours(now)} accepted at this limit, {hours(other)} at {looser:g}×"
+    now, other = float(d.hours[at]), float(d.hours[_rung(looser)])
+    then = f"{hours(other)} at {looser:g}×" if abs(other - now) > 1e-9 else f"no more at {looser:g}×"
+    if decides:
+        return f"{hours(now)} accepted at this limit, {then}"
+    return f"If it rejected, {hours(now)} would be accepted, {then}"
 
 
 def _rung(multiple: float) -> int:

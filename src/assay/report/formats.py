@@ -19,7 +19,7 @@ from urllib.parse import quote
 from xml.sax.saxutils import quoteattr
 
 from assay.report.tables import RunTables, natural_key
-from assay.report.wording import count, hours, number, percent, visible
+from assay.report.wording import count, hours, number, percent, visible, with_unit
 
 __all__ = ["FORMATS", "verdict_lines"]
 
@@ -49,7 +49,7 @@ def verdict_lines(run: RunTables, form: str) -> Iterator[str]:
 
 
 def as_table(run: RunTables) -> Iterator[str]:
-    """At most 80 columns: the counts per gate, then every verdict that is neither pass nor n/a."""
+    """At most 80 columns: counts per gate, abstentions by reason, then every failure and error."""
     s = run.summary
     counts = ", ".join(f"{count(s[name])} {name}" for name in ("accepted", "rejected", "unmeasured"))
     yield f"{counts} of {count(s['episodes'])} episodes"
@@ -57,11 +57,23 @@ def as_table(run: RunTables) -> Iterator[str]:
     yield f"{'gate':<8}" + "".join(f"{name:>10}" for name in _STATUSES)
     for code, own in s["gates"].items():
         yield f"{code:<8}" + "".join(f"{own.get(name, 0):>10,}" for name in _STATUSES)
-    listed = [row for row in _rows(run) if row["status"] not in ("pass", "n/a")]
-    if listed:
+    rows = _rows(run)
+    open_: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        if row["status"] == "abstain":
+            open_.setdefault((row["gate"], row["reason"]), []).append(row["subject"])
+    wrong = [row for row in rows if row["status"] in ("fail", "error")]
+    if open_ or wrong:
         yield ""
-        yield f"{'status':<8}{'gate':<8}{'subject':<24}{'worst':>10} {'limit':>10} where or why"
-    yield from map(_table_row, listed)
+        yield f"{'status':<8}{'gate':<8}{'subject':<20}{'worst':>10}{'limit':>10} where or why"
+    for (gate, reason), who in open_.items():
+        yield _table_line(
+            "abstain", gate, who[0] if len(who) == 1 else f"{len(who):,} subjects", "", "", reason
+        )
+    for row in wrong:
+        place = row["reason"] if row["status"] == "error" else row["channel"] or row["stream"]
+        limits = number(row["worst"]), number(row["limit"])
+        yield _table_line(row["status"], row["gate"], row["subject"], *limits, place)
 
 
 def as_json(run: RunTables) -> Iterator[str]:
@@ -112,8 +124,6 @@ def as_junit(run: RunTables) -> Iterator[str]:
 
 def as_sarif(run: RunTables) -> Iterator[str]:
     """SARIF 2.1.0: a rule per gate, a result per failure; our own errors are notifications of the tool."""
-    from assay import __version__
-
     rows = [row for row in _rows(run) if row["status"] in ("fail", "error")]
     codes, files = sorted(run.summary["gates"]), _first_files(run)
     failed = [_result(row, codes, files) for row in rows if row["status"] == "fail"]
@@ -126,7 +136,7 @@ def as_sarif(run: RunTables) -> Iterator[str]:
         "$schema": _SARIF,
         "version": "2.1.0",
         "runs": [{
-            "tool": {"driver": {"name": "Assay", "version": __version__, "rules": _rules(codes)}},
+            "tool": {"driver": {"name": "Assay", "version": _version(run), "rules": _rules(codes)}},
             "invocations": [{"executionSuccessful": not errors, "toolExecutionNotifications": errors}],
             "columnKind": "unicodeCodePoints",
             "results": failed,
@@ -175,13 +185,10 @@ def _plain_rows(table: Any) -> Iterator[dict[str, Any]]:
         yield from batch.to_pylist()
 
 
-def _table_row(row: Mapping[str, Any]) -> str:
-    subject = visible(row["subject"])
-    subject = subject if len(subject) < 24 else subject[:10] + "…" + subject[-12:]
-    place = " ".join(filter(None, (row["stream"], row["channel"]))) or row["reason"]
-    place = row["reason"] if row["status"] == "abstain" else place
-    line = f"{row['status']:<8}{visible(row['gate']):<8}{subject:<24}"
-    line += f"{number(row['worst']):>10} {number(row['limit']):>10} {visible(place)}"
+def _table_line(status: str, gate: str, subject: str, worst: str, limit: str, place: str) -> str:
+    subject = visible(subject)
+    subject = subject if len(subject) < 20 else subject[:6] + "…" + subject[-12:]
+    line = f"{status:<8}{gate:<8}{subject:<20}{worst:>10}{limit:>10} {visible(place)}".rstrip()
     return line if len(line) <= _WIDTH else line[: _WIDTH - 1] + "…"
 
 
@@ -221,11 +228,15 @@ def _sentence(row: Mapping[str, Any]) -> str:
     if row["status"] != "fail":
         why = ": ".join(filter(None, (row["reason"], row["detail"])))
         return visible(f"{row['status']}: {why or 'no reason given'}" + (f" ({place})" if place else ""))
-    unit = "" if row["unit"] == "1" else f" {row['unit']}"
-    text = f"worst {number(row['worst'])}{unit}, limit {number(row['limit'])}{unit}"
+    worst, limit = (with_unit(row[name], row["unit"]) for name in ("worst", "limit"))
+    text = f"worst {worst}, limit {limit}"
     if row["quota"] or row["lo"]:
         text += f"; {percent(row['lo'])} of samples beyond it, {percent(row['quota'])} allowed"
     return visible((f"{place}: " if place else "") + text)
+
+
+def _version(run: RunTables) -> str:
+    return str((run.summary.get("versions") or {}).get("assay", "unknown"))
 
 
 def _rules(codes: list[str]) -> list[dict[str, Any]]:

@@ -54,14 +54,19 @@
     if (size < 1e-4 || size >= 1e6) return x.toExponential(3);
     return clean(x.toFixed(Math.max(0, 3 - Math.floor(Math.log10(size)))));
   }
-  const percent = (x) => (x > 0 && x < 1e-4 ? "< 0.01 %" : number(Number((100 * x).toPrecision(3))) + " %");
-  const unit = (u) => (u && u !== "1" ? " " + u : "");
+  const percent = (x) => (x > 0 && x < 1e-4 ? "< 0.01 %" : number(Number((100 * x).toPrecision(3))) + "\u00a0%");
+  const COUNTED = ["frame", "row", "byte", "tick"];
+  function withUnit(x, unit) {
+    const text = number(x);
+    if (!unit || unit === "1" || unit === "mixed" || text === "–") return text;
+    return text + "\u00a0" + unit + (COUNTED.includes(unit) && text !== "1" ? "s" : "");
+  }
 
   const N = data.episodes.id.length, G = data.gates.length;
   const ids = data.episodes.id, decision = data.episodes.decision;
   const seconds = unpack(data.episodes.seconds, N), frames = unpack(data.episodes.frames, N);
   const tasks = unpack(data.episodes.task, N), reasons = unpack(data.episodes.reasons, N);
-  const files = once(() => unpack(data.episodes.files, N)), wall = once(() => unpack(data.episodes.wall, N));
+  const files = once(() => unpack(data.episodes.files, N).map((f, i) => f.replaceAll("\u0001", () => ids[i].split("/").pop()))), wall = once(() => unpack(data.episodes.wall, N));
   const place = once(() => new Map(ids.map((id, i) => [id, i])));
   const haystack = once(() => ids.map((id, i) => (id + " " + tasks[i] + " " + reasons[i]).toLowerCase()));
   const field = (gate, name) => (gate.columns ||= {})[name] || (gate.columns[name] = unpack(gate[name], N));
@@ -110,7 +115,7 @@
     const rank = new Map(sorted.map((t, i) => [t, i]));
     return tasks.map((t) => rank.get(t));
   });
-  // key: what to sort by, as numbers; first: the direction of the first click.
+  // key: what to sort by, any comparable numbers; first: the direction of the first click.
   const COLUMNS = [
     { name: "decision", label: "decision", first: 1, key: () => Array.from(decision, (d) => WHERE[d]) },
     { name: "id", label: "episode", first: 1, key: () => ids.map((_, i) => i) },
@@ -123,10 +128,16 @@
   ];
   const state = { order: [], by: "decision", way: 1, at: 0 };
   const keys = new Map();
+  // Ranks are whole numbers, so that rank and place fit one number and sort natively, which is 20 times faster.
+  function ranked(values) {
+    const sorted = Float64Array.from(values, (v) => v ?? -1).sort(), rank = new Map();
+    for (const v of sorted) if (!rank.has(v)) rank.set(v, rank.size);
+    return { of: Int32Array.from(values, (v) => rank.get(v ?? -1)), size: rank.size };
+  }
   const keyOf = (name) => {
     if (!keys.has(name)) {
       const column = COLUMNS.find((c) => c.name === name);
-      keys.set(name, column ? column.key() : Array.from(data.gates[Number(name.slice(1))].status, (s) => GRAVITY[s]));
+      keys.set(name, ranked(column ? column.key() : Array.from(data.gates[Number(name.slice(1))].status, (s) => GRAVITY[s])));
     }
     return keys.get(name);
   };
@@ -168,7 +179,7 @@
     if (slot.shows === i) return;
     slot.shows = i;
     const d = decision[i];
-    cells[0].textContent = DSIGN[d] + " " + DECIDED[d];
+    cells[0].replaceChildren(DSIGN[d], make("span", { class: "word" }, " " + DECIDED[d]));
     cells[0].className = "cell c-decision d-" + d;
     cells[1].textContent = cells[1].title = visible(ids[i]);
     cells[2].textContent = cells[2].title = visible(tasks[i]);
@@ -219,7 +230,8 @@
   }
   function refresh(toTop) {
     const key = keyOf(state.by), way = state.way;
-    state.order = chosen().sort((a, b) => way * ((key[a] ?? -1) - (key[b] ?? -1)) || a - b);
+    const places = Float64Array.from(chosen(), (i) => (way > 0 ? key.of[i] : key.size - key.of[i]) * N + i).sort();
+    state.order = Array.from(places, (p) => p % N);
     state.at = Math.max(0, Math.min(toTop ? 0 : state.at, state.order.length - 1));
     for (const cell of head.children) {
       const on = cell.dataset.sort === state.by;
@@ -227,6 +239,7 @@
     }
     body.style.height = Math.max(state.order.length, 1) * ROW + "px";
     body.classList.toggle("empty", !state.order.length);
+    grid.style.setProperty("--rows", state.order.length);
     grid.setAttribute("aria-rowcount", state.order.length + 1);
     let hours = 0;
     for (const i of state.order) hours += seconds[i] / 3600;
@@ -261,8 +274,8 @@
   const viewLine = (id, at) => "assay view " + shell(data.run) + " " + shell(id)
     + (at === undefined ? "" : " --at " + Math.max(at - 0.5, 0).toFixed(2));
   const sign = (s) => make("span", { class: "mark s-" + CLASS[s], role: "img", "aria-label": WORD[s] }, SIGN[s]);
-  const command = (line) => make("span", { class: "command" }, make("code", {}, line),
-    make("button", { type: "button", class: "copy", "data-copy": line }, "copy"));
+  const copyButton = (line) => make("button", { type: "button", class: "copy", "data-copy": line, title: line }, "copy");
+  const command = (line) => make("span", { class: "command" }, make("code", {}, line), copyButton(line));
   const gateLink = (k) => make("a", { class: "code", href: "#gate=" + data.gates[k].code, title: data.gates[k].title }, data.gates[k].code);
 
   function timeline(i, list) {
@@ -285,18 +298,19 @@
     return svg;
   }
   function verdictRow(k, i) {
-    const gate = data.gates[k], get = (name) => field(gate, name)[i], s = gate.status[i], u = unit(get("unit"));
+    const gate = data.gates[k], get = (name) => field(gate, name)[i], s = gate.status[i], u = get("unit");
     const where = visible([get("stream"), get("channel")].filter(Boolean).join(" "));
-    const measured = get("worst") === null ? "" : number(get("worst")) + u + " against " + number(get("limit")) + u;
+    const measured = get("worst") === null ? "" : withUnit(get("worst"), u) + " against " + withUnit(get("limit"), u);
     const loHi = get("lo") === get("hi") ? percent(get("lo")) : percent(get("lo")) + " to " + percent(get("hi"));
-    const share = measured && (get("quota") || get("hi")) ? loHi + " beyond, " + percent(get("quota")) + " allowed" : "";
+    const n = get("n_in") + get("n_unknown");
+    const share = measured && n > 1 && (get("quota") || get("hi")) ? loHi + " beyond, " + percent(get("quota")) + " allowed" : "";
     const reason = get("reason"), why = s === "p" || !reason ? "" : visible(reason);
-    const samples = get("n_in") || get("n_unknown")
+    const samples = n > 1 || get("n_unknown") || get("n_nan")
       ? count(get("n_in")) + " samples" + (get("n_unknown") ? ", " + count(get("n_unknown")) + " of unknown scope" : "") + (get("n_nan") ? ", " + count(get("n_nan")) + " without a number" : "")
       : "";
     return make("tr", {}, make("td", { class: "nowrap" }, sign(s), " ", gateLink(k)),
       make("td", {}, make("b", {}, gate.title || gate.code), " ", make("span", { class: "effect" }, gate.effect),
-        ...[measured, share, samples].filter(Boolean).map((t) => make("div", {}, t)),
+        make("div", {}, [measured, share, samples].filter(Boolean).join(" · ")),
         where && s !== "p" ? make("div", { class: "channel" }, make("bdi", {}, where)) : null,
         why ? make("div", { class: "why" }, make("code", {}, why), " ", make("bdi", {}, visible(get("detail")))) : null,
         s === "a" && data.reasons[reason] ? make("div", { class: "quiet" }, "Would decide it: " + data.reasons[reason]) : null));
@@ -305,9 +319,9 @@
     return make("li", { class: "moment" },
       make("p", {}, gateLink(f.gate), " ", make("span", { class: "nowrap" }, f.t0.toFixed(2) + "–" + f.t1.toFixed(2) + " s"), " ",
         make("bdi", { class: "channel", title: visible(f.stream) }, visible(f.channel || f.stream)), " ",
-        make("span", { class: "nowrap" }, make("b", {}, number(f.worst) + unit(f.unit)), " against " + number(f.limit) + unit(f.unit)), " ",
+        make("span", { class: "nowrap" }, make("b", {}, withUnit(f.worst, f.unit)), " against " + withUnit(f.limit, f.unit)), " ",
         f.note ? make("span", { class: "quiet" }, make("bdi", {}, visible(f.note))) : null),
-      command(viewLine(ids[i], f.t0)));
+      copyButton(viewLine(ids[i], f.t0)));
   }
   function findingList(i) {
     const list = findings().get(i) || [], total = data.gates.reduce((sum, g) => sum + (g.status[i] === "f" ? field(g, "findings")[i] : 0), 0);
@@ -390,8 +404,12 @@
   async function copy(button) {
     const line = button.dataset.copy;
     try { await navigator.clipboard.writeText(line); } catch {
-      getSelection().selectAllChildren(button.previousElementSibling);
+      const area = make("textarea", { class: "unseen" });
+      area.value = line;
+      button.after(area);
+      area.select();
       document.execCommand("copy");
+      area.remove();
     }
     button.textContent = "copied";
     say("copied");
@@ -463,6 +481,13 @@
   byId("show-help").addEventListener("click", () => byId("help").showModal());
   addEventListener("hashchange", follow);
   addEventListener("beforeprint", printTable);
-  matchMedia("print").addEventListener("change", (query) => { if (query.matches) printTable(); });
   if (location.hash) follow();
+  // The first click on a heading finds its column ranked already.
+  const unranked = COLUMNS.map((c) => c.name);
+  const idle = (work) => (window.requestIdleCallback ? requestIdleCallback(work) : setTimeout(work, 50));
+  idle(function next() {
+    if (!unranked.length) return;
+    keyOf(unranked.pop());
+    idle(next);
+  });
 })();

@@ -11,10 +11,13 @@ from assay.gate import REASONS
 from assay.report.compact import pack, significant
 from assay.report.tables import MARKS, NO_VERDICT, Grid, RunTables, column
 
-__all__ = ["MOST_FINDINGS", "payload"]
+__all__ = ["MOST_FINDINGS", "OWN_NAME", "payload"]
 
 MOST_FINDINGS: Final = 20_000
 """Findings in one page; each gate and episode keeps its worst before any gets a second one."""
+
+OWN_NAME: Final = "\x01"
+"""Stands for the last part of the episode's name in a file's name."""
 
 _FIELDS: Final = (
     "worst",
@@ -59,8 +62,14 @@ def _episodes(run: RunTables, grid: Grid) -> dict[str, Any]:
         "wall": pack(own("wall_s").astype(np.float64)),
         "task": pack(own("task")),
         "reasons": pack(own("reasons")),
-        "files": pack(own("files")),
+        "files": pack(_files(grid.subjects, own("files"))),
     }
+
+
+def _files(subjects: tuple[str, ...], files: NDArray[Any]) -> NDArray[Any]:
+    """File names with the episode's own name as a placeholder: most formats then have a handful."""
+    names = [subject.rpartition("/")[2] for subject in subjects]
+    return np.array([f.replace(n, OWN_NAME) if n else f for f, n in zip(files, names, strict=True)], object)
 
 
 def _gate(columns: dict[str, NDArray[Any]], grid: Grid, at: int, titles: dict[str, str]) -> dict[str, Any]:

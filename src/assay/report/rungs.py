@@ -18,6 +18,10 @@ from assay.report.tables import NO_VERDICT, STATUSES, Grid, column
 
 __all__ = ["Distribution", "distributions", "status_at_rungs"]
 
+_NEEDED: Final = (
+    "n", "n_in", "n_unknown", "n_nan", "quota", "limit", "unit", "sense", "worst", "sure", "maybe",
+    "maybe_unknown",
+)  # fmt: skip
 _AT_LIMIT: Final = int(np.flatnonzero(MULTIPLES == 1.0)[0])
 _NA, _PASS, _ABSTAIN, _ERROR, _FAIL = range(len(STATUSES))
 
@@ -31,6 +35,7 @@ class Distribution:
         sense: ``above`` or ``below`` the limit is beyond it.
         limits: smallest and largest limit among the measures (joints have their own); unit: theirs.
         samples: (25,) samples below the first rung, between rungs, and above the last one.
+        quotas: smallest and largest share of an episode's samples that may be beyond.
         unplaced: samples that apply and have no number.
         worst: the number furthest beyond.
         hours: (24,) hours that would be accepted with this limit at each rung, all else unchanged.
@@ -42,6 +47,7 @@ class Distribution:
     sense: str
     limits: tuple[float, float]
     unit: str
+    quotas: tuple[float, float]
     samples: NDArray[np.int64]
     unplaced: int
     worst: float
@@ -51,15 +57,17 @@ class Distribution:
 
 def distributions(measures: Any, grid: Grid) -> Iterator[Distribution]:
     """One `Distribution` per gate and limit, over the measures of episodes, in order of the gates."""
-    codes, keys = column(measures, "gate"), column(measures, "limit_key")
+    codes, keys, settled = (column(measures, name) for name in ("gate", "limit_key", "settled"))
+    subjects = grid.index_of(column(measures, "subject"))
+    needed = measures.select(_NEEDED)
     for at, code in enumerate(grid.codes):
         own = np.flatnonzero(codes == code)
-        who = grid.index_of(column(measures, "subject")[own])
-        counted = (column(measures, "settled")[own] == "") & (who >= 0)
-        table = measures.take(own[counted])
+        who = subjects[own]
+        counted = (settled[own] == "") & (who >= 0)
+        table = needed.take(own[counted])
         if not len(table):
             continue
-        said = _gravest(who[~counted], _coded(column(measures, "settled")[own[~counted]]), grid)
+        said = _gravest(who[~counted], _coded(settled[own[~counted]]), grid)
         states, mine = status_at_rungs(table), keys[own[counted]]
         for key in sorted(set(mine.tolist())):
             here = mine == key
@@ -112,6 +120,7 @@ def _distribution(
 ) -> Distribution:
     sense = str(column(table, "sense")[here][0])
     limit, unit = column(table, "limit")[here], sorted(set(column(table, "unit")[here].tolist()))
+    quota = column(table, "quota")[here]
     in_scope = int((column(table, "n_in")[here] + column(table, "n_unknown")[here]).sum())
     nan = int(column(table, "n_nan")[here].sum())
     worst = column(table, "worst")[here].astype(np.float64)
@@ -119,6 +128,7 @@ def _distribution(
     far = (worst.max() if sense == "above" else worst.min()) if len(worst) else np.nan
     return Distribution(
         code, key, sense, (float(limit.min()), float(limit.max())), unit[0] if len(unit) == 1 else "mixed",
+        (float(quota.min()), float(quota.max())),
         _between(_counts(table, "sure")[here].sum(axis=0), in_scope - nan, sense), nan, float(far), hours,
         not np.all(limit),
     )  # fmt: skip

@@ -14,7 +14,7 @@ from assay.report import ranking
 from assay.report.charts import Chart, chart
 from assay.report.rungs import distributions
 from assay.report.tables import STATUSES, Grid, RunTables, column
-from assay.report.wording import hours, number, percent, seconds, view_line, visible
+from assay.report.wording import hours, number, percent, seconds, view_line, visible, with_unit
 
 __all__ = [
     "Share",
@@ -48,15 +48,14 @@ def coverage(run: RunTables, grid: Grid) -> dict[str, Any]:
         d: float(grid.seconds[grid.decision == d].sum() / 3600)
         for d in ("accepted", "rejected", "unmeasured")
     }
-    here = column(run.episodes, "present")[grid.order].astype(bool)
     n = {name: int(s[name]) for name in ("accepted", "rejected", "unmeasured")}
-    absent = int(((grid.decision == "rejected") & ~here).sum())
+    absent = int(((grid.decision == "rejected") & ~grid.present).sum())
     parts = {"accepted": n["accepted"], "unmeasured": n["unmeasured"], "rejected": n["rejected"] - absent,
              "absent": absent}  # fmt: skip
     return {
         "declared": s.get("declared"), "present": s.get("present"), "episodes": s["episodes"], **n,
-        "judged": int((here & (grid.decision != "unmeasured")).sum()), "absent": absent, "hours_of": spent,
-        "frames": s["frames"], "hours": s["hours"], "bar": shares(parts),
+        "judged": int((grid.present & (grid.decision != "unmeasured")).sum()), "absent": absent,
+        "hours_of": spent, "frames": s["frames"], "hours": s["hours"], "bar": shares(parts),
         "percent": {k: percent(v / max(int(s["episodes"]), 1)) for k, v in n.items()},
     }  # fmt: skip
 
@@ -83,7 +82,7 @@ def reason_rows(run: RunTables, grid: Grid) -> list[dict[str, Any]]:
         episodes = np.unique(who[mine & (who >= 0)])
         rows.append({
             "reason": name, "verdicts": n, "hours": hours(float(grid.seconds[episodes].sum() / 3600)),
-            "episodes": len(episodes), "gates": sorted(Counter(gate[mine].tolist()).items()),
+            "episodes": len(episodes), "gates": Counter(sorted(gate[mine].tolist())).most_common(),
             "remedy": REASONS.get(name, ""),
         })  # fmt: skip
     return rows
@@ -91,13 +90,13 @@ def reason_rows(run: RunTables, grid: Grid) -> list[dict[str, Any]]:
 
 def gate_rows(run: RunTables, grid: Grid, docs: Mapping[str, Gate]) -> list[dict[str, Any]]:
     """One row per gate: its counts, what it rejects, and whether it fails nearly everything."""
-    alone = grid.blocks.sum(axis=0) == 1
-    rows = []
+    alone, rows = grid.blocks.sum(axis=0) == 1, []
+    causes = {cause["gate"]: _cluster(cause) for cause in run.summary.get("causes") or ()}
     for code, counted in run.summary["gates"].items():
         counts = {name: int(counted.get(name, 0)) for name in _ORDER}
         row = {"code": code, "title": docs[code].title if code in docs else "", "counts": counts,
                "bar": shares(counts), "systematic": ranking.systematic(counts), "effect": "report",
-               "rejects": 0, "only": 0, "hours": 0.0}  # fmt: skip
+               "rejects": 0, "only": 0, "hours": 0.0, "cluster": causes.get(code, "")}  # fmt: skip
         if code in grid.codes:
             at = grid.codes.index(code)
             rejects = grid.blocks[at] & (grid.status[at] == STATUSES.index("fail"))
@@ -118,18 +117,19 @@ def card_rows(
     all_hours = float(grid.seconds.sum() / 3600)
     charts: dict[str, list[dict[str, Any]]] = {}
     for d in distributions(run.measures, grid):
-        drawn: Chart | None = None if d.zero else chart(d, all_hours)
+        decides = grid.effect[d.gate] in ("require", "reject")
+        drawn: Chart | None = None if d.zero else chart(d, all_hours, decides=decides)
         lo, hi = d.limits
-        limit = number(lo) if lo == hi else f"{number(lo)} to {number(hi)}"
-        unit = "" if d.unit == "1" else d.unit
+        limit = with_unit(hi, d.unit) if lo == hi else f"{number(lo)} to {with_unit(hi, d.unit)}"
         charts.setdefault(d.gate, []).append({
-            "key": d.limit_key, "limit": f"{limit} {unit}".strip(), "sense": d.sense, "chart": drawn,
-            "worst": f"{number(d.worst)} {unit}".strip(), "samples": int(d.samples.sum()),
-            "unplaced": d.unplaced,
+            "key": d.limit_key, "limit": limit, "sense": d.sense, "chart": drawn,
+            "worst": with_unit(d.worst, d.unit), "samples": int(d.samples.sum()),
+            "unplaced": d.unplaced, "quota": percent(max(d.quotas)) if max(d.quotas) else "",
         })  # fmt: skip
-    return [
+    cards = [
         {**row, "charts": charts.get(row["code"], []), "doc": _doc(docs.get(row["code"]))} for row in gates
     ]
+    return sorted(cards, key=lambda card: not any(c["chart"] for c in card["charts"]))
 
 
 def corpus_rows(run: RunTables, grid: Grid) -> list[dict[str, Any]]:
@@ -141,9 +141,9 @@ def corpus_rows(run: RunTables, grid: Grid) -> list[dict[str, Any]]:
         row["detail"] = visible(row["detail"] or "")
         row["place"] = visible(" ".join(filter(None, (row["stream"], row["channel"]))))
         row["subject"] = visible(row["subject"])
-        row["says"] = (
-            f"{number(row['worst'])} against {number(row['limit'])}" if np.isfinite(row["worst"]) else ""
-        )
+        measured = row["worst"] is not None and np.isfinite(row["worst"])
+        worst, limit = (with_unit(row[name], row["unit"]) for name in ("worst", "limit"))
+        row["says"] = f"{worst} against {limit}" if measured else ""
     return sorted(rows, key=lambda row: (-STATUSES.index(row["status"]), row["gate"], row["subject"]))
 
 
@@ -164,13 +164,13 @@ def watch_rows(run: RunTables, grid: Grid, gates: Sequence[Mapping[str, Any]]) -
 def near_rows(run: RunTables, grid: Grid) -> list[dict[str, Any]]:
     """Passes closest to their limit or quota."""
     rows = []
-    for miss in ranking.near_misses(run.verdicts, grid):
+    for miss in ranking.near_misses(run.verdicts, run.measures, grid):
         verdict = run.verdicts.slice(int(grid.row[miss.gate, miss.episode]), 1).to_pylist()[0]
-        unit = "" if verdict["unit"] == "1" else f" {verdict['unit']}"
         if miss.of_quota:
             says = f"{percent(verdict['hi'])} of samples, {percent(verdict['quota'])} allowed"
         else:
-            says = f"{number(verdict['worst'])}{unit}, limit {number(verdict['limit'])}{unit}"
+            worst, limit = (with_unit(verdict[name], verdict["unit"]) for name in ("worst", "limit"))
+            says = f"{worst}, limit {limit}"
         rows.append({
             "id": verdict["subject"], "subject": visible(verdict["subject"]), "gate": grid.codes[miss.gate],
             "used": miss.used, "percent": percent(miss.used), "says": says,
@@ -179,13 +179,20 @@ def near_rows(run: RunTables, grid: Grid) -> list[dict[str, Any]]:
     return rows
 
 
+def _cluster(cause: Mapping[str, Any]) -> str:
+    """Where at least half of what a gate rejects lies, e.g. ``8 of 12 at action left_elbow``."""
+    place = " ".join(filter(None, (cause["stream"], cause["channel"])))
+    if not place or 2 * cause["there"] < cause["episodes"]:
+        return ""
+    return visible(f"{cause['there']:,} of {cause['episodes']:,} at {place}")
+
+
 def _moment(run: RunTables, subject: str, row: Mapping[str, Any]) -> dict[str, Any]:
-    unit = "" if row["unit"] == "1" else f" {row['unit']}"
     return {
         "gate": row["gate"], "place": visible(row["channel"] or row["stream"]),
         "stream": visible(row["stream"]),
         "from": seconds(row["t0"]), "to": seconds(row["t1"]), "note": visible(row["note"] or ""),
-        "says": f"{number(row['worst'])}{unit}", "limit": f"{number(row['limit'])}{unit}",
+        "says": with_unit(row["worst"], row["unit"]), "limit": with_unit(row["limit"], row["unit"]),
         "line": view_line(str(run.path), subject, row["t0"]),
     }  # fmt: skip
 

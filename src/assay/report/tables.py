@@ -67,7 +67,7 @@ class Grid:
         status: (g, e) index into `STATUSES`, -1 where there is none.
         effect: the strongest effect of each gate.
         blocks: (g, e) whether this verdict alone keeps the episode from being accepted.
-        decision: (e,) accepted, rejected or unmeasured; seconds: (e,).
+        decision: (e,) accepted, rejected or unmeasured; seconds: (e,); present: (e,).
     """
 
     codes: tuple[str, ...]
@@ -79,6 +79,7 @@ class Grid:
     blocks: NDArray[np.bool_]
     decision: NDArray[np.str_]
     seconds: NDArray[np.float64]
+    present: NDArray[np.bool_]
 
     @classmethod
     def of(cls, run: RunTables) -> Grid:
@@ -99,7 +100,8 @@ class Grid:
         strongest = {code: tuple(_STRENGTH)[int(at[i].max(initial=0))] for i, code in enumerate(codes)}
         return cls(codes, subjects, order, row, status, strongest, blocks,
                    column(run.episodes, "decision")[order].astype(str),
-                   np.nan_to_num(column(run.episodes, "seconds")[order].astype(np.float64)))  # fmt: skip
+                   np.nan_to_num(column(run.episodes, "seconds")[order].astype(np.float64)),
+                   column(run.episodes, "present")[order].astype(bool))  # fmt: skip
 
     @property
     def unexplained(self) -> NDArray[np.bool_]:

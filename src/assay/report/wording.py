@@ -7,8 +7,9 @@ import re
 import shlex
 from typing import Any, Final
 
-__all__ = ["count", "hours", "number", "percent", "seconds", "shell", "view_line", "visible"]
+__all__ = ["count", "hours", "number", "percent", "seconds", "shell", "view_line", "visible", "with_unit"]
 
+_COUNTED: Final = ("frame", "row", "byte", "tick")
 _HIDDEN: Final = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 
 
@@ -33,22 +34,31 @@ def number(value: Any) -> str:
     return f"{value:.3e}"
 
 
+def with_unit(value: Any, unit: str) -> str:
+    """``0.12 rad``, ``3 frames``; a pure number, or one of mixed units, stands alone."""
+    text = number(value)
+    if unit in ("1", "", "mixed") or text == "–":
+        return text
+    return f"{text}\N{NO-BREAK SPACE}{unit}{'s' if unit in _COUNTED and text != '1' else ''}"
+
+
 def percent(value: float) -> str:
     """A share in per cent: three digits, and never 0 % or 100 % for what is not."""
     if not math.isfinite(value):
         return "–"
     if 0 < value < 1e-4:
-        return "< 0.01 %"
+        return "<\N{NO-BREAK SPACE}0.01\N{NO-BREAK SPACE}%"
     if 0.9995 <= value < 1:
-        return "> 99.9 %"
-    return f"{float(f'{100 * value:.3g}'):.10f}".rstrip("0").rstrip(".") + " %"
+        return ">\N{NO-BREAK SPACE}99.9\N{NO-BREAK SPACE}%"
+    return f"{float(f'{100 * value:.3g}'):.10f}".rstrip("0").rstrip(".") + "\N{NO-BREAK SPACE}%"
 
 
 def hours(value: float) -> str:
     """Hours; minutes or seconds where hours would read 0.0."""
     if value >= 1 or value == 0:
-        return f"{value:,.1f} h" if value else "0 h"
-    return f"{value * 60:.1f} min" if value * 60 >= 1 else f"{value * 3600:.1f} s"
+        return f"{value:,.1f}\N{NO-BREAK SPACE}h" if value else "0\N{NO-BREAK SPACE}h"
+    minutes = value * 60
+    return f"{minutes:.1f}\N{NO-BREAK SPACE}min" if minutes >= 1 else f"{minutes * 60:.1f}\N{NO-BREAK SPACE}s"
 
 
 def seconds(nanoseconds: int) -> str:

@@ -25,6 +25,7 @@ STALE: Final = 0.2
 _REACH: Final = 3  # transitions on either side that a share looks at
 _FLOOR: Final = 0.15  # grey; less change than this over up to seven transitions is no motion
 _NOISE: Final = 20.0  # energy over noise that counts as motion; 4 lets coding noise pass as fresh
+_GROWTH: Final = 3.0  # change over seven transitions, in single ones: coding noise 1 to 2, motion 10
 _BLOCK: Final = 256  # pictures held as float32 at a time
 
 
@@ -66,7 +67,7 @@ def fresh_share(thumbs: Thumbs, key: Bools) -> Fresh:
     """
     n = max(len(thumbs) - 1, 0)
     energy, inner, change = _products(thumbs)
-    noise = _first_noise(energy, key)
+    noise = _first_noise(energy, change[-1], key)
     share = np.full(n, np.nan)
     for _ in range(3):
         share = _share(inner, change, noise)
@@ -109,13 +110,19 @@ def _dot(a: Floats, b: Floats) -> NDArray[np.float64]:
     return mean
 
 
-def _first_noise(energy: NDArray[np.float64], key: Bools) -> float:
+def _first_noise(energy: NDArray[np.float64], change: NDArray[np.float64], key: Bools) -> float:
+    """Quiet transitions, those to key pictures and to others apart: coded anew or copied, noise differs.
+
+    A kind whose change grows with the interval shows motion (every key picture may be new), not noise.
+    """
     if not len(energy):
         return 0.0
     noise = float(np.quantile(energy, 0.1))
     for kind in (key[1:], ~key[1:]):
-        if kind.sum() >= 10:
-            noise = max(noise, float(np.quantile(energy[kind], 0.2)))
+        wide = change[kind & np.isfinite(change)]
+        if kind.sum() >= 10 and len(wide):
+            quiet = float(np.quantile(energy[kind], 0.2))
+            noise = max(noise, quiet) if np.median(wide) < _GROWTH * quiet else noise
     return noise
 
 

@@ -36,10 +36,12 @@ def local_change(a: Thumbs, b: Thumbs) -> NDArray[np.float64]:
         d = b[start:end].astype(np.float32) - first.astype(np.float32)
         for axis in (1, 2):  # 2 x 2 means, where there are two rows and columns
             if d.shape[axis] > 1:
-                d = (np.delete(d, 0, axis) + np.delete(d, -1, axis)) / 2
+                low, high = (slice(None),) * axis + (slice(-1),), (slice(None),) * axis + (slice(1, None),)
+                d = d[low] + d[high]
+        scale = 1 / ((1 + (a.shape[1] > 1)) * (1 + (a.shape[2] > 1)) * GREY)
         d = np.abs(d).reshape(len(d), -1)
         top = max(1, int(_TOP * d.shape[1]))
-        out[start:end] = np.partition(d, -top, axis=1)[:, -top:].mean(1) / GREY
+        out[start:end] = np.partition(d, -top, axis=1)[:, -top:].mean(1) * scale
     return out
 
 

@@ -33,27 +33,28 @@ class Travel:
     def speed(self, t0: NDArray[np.int64], t1: NDArray[np.int64]) -> NDArray[np.float64]:
         """(k,) root mean square joint speed between t0 and t1 (k,) ns.
 
-        NaN outside the recording and where positions are not finite.
+        NaN where more than half of the interval is outside the recording or a position is not finite.
         """
         if len(self.t) < 2:
             return np.full(len(t0), np.nan)
+        whole = np.maximum(t1 - t0, 1) * 1e-9
+        t0, t1 = np.clip(t0, self.t[0], self.t[-1]), np.clip(t1, self.t[0], self.t[-1])
         long = np.maximum(t1 - t0, 1) * 1e-9
         power = np.interp(t1, self.t, self.squared) - np.interp(t0, self.t, self.squared)
         blind = np.interp(t1, self.t, self.unknown) - np.interp(t0, self.t, self.unknown)
-        inside = (t0 >= self.t[0]) & (t1 <= self.t[-1]) & (blind <= 0)
+        inside = (long >= whole / 2) & (blind <= 0)
         return np.where(inside, np.sqrt(np.maximum(power, 0.0) / long), np.nan)
 
-    def least_speed(
+    def speed_range(
         self, t0: NDArray[np.int64], t1: NDArray[np.int64], lags: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
-        """(k,) the smallest speed over the intervals moved by each of ``lags`` (ns); NaN if none is known.
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """(k,), (k,) least and most speed over the intervals moved by each of ``lags`` (ns); NaN if unknown.
 
-        Pictures show motion late by an unknown few frames: what moved at every possible lag moved.
+        Pictures show motion late by an unknown few frames: what moved at every possible lag moved, what
+        moved at none rested.
         """
         shifted = np.array([self.speed(t0 + lag, t1 + lag) for lag in lags])
-        known = np.isfinite(shifted)
-        least = np.where(known, shifted, np.inf).min(0, initial=np.inf)
-        return np.where(np.isfinite(least), least, np.nan)
+        return np.fmin.reduce(shifted, axis=0), np.fmax.reduce(shifted, axis=0)
 
 
 def travel(t: NDArray[np.int64], x: NDArray[Any]) -> Travel:

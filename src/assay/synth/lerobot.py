@@ -204,11 +204,6 @@ def _episode_row(take: Take, number: int) -> dict[str, Any]:
     return {"episode_index": number, "tasks": list(take.tasks), "length": length}
 
 
-def _pointed(number: int, take: Take, count: int) -> int:
-    """The episode whose rows this one's pointer leads to."""
-    return (number + take.disk.pointer) % count
-
-
 # --------------------------------------------------------------------------------------------- v2.1
 
 
@@ -217,8 +212,16 @@ def _write_v21(folder: Path, data: Dataset, rows: Sequence[pa.Table], *, link: b
     for number, take in enumerate(data.takes):
         place: dict[str, Any] = {"episode_chunk": number // _CHUNK, "episode_index": number}
         if "data" not in take.disk.missing:
-            table = rows[_pointed(number, take, len(rows))]
-            _table(_doubled(table, take.disk.duplicate), folder / _V21["data_path"].format(**place))
+            file = folder / _V21["data_path"].format(**place)
+            table = _doubled(rows[(number + take.disk.pointer) % len(rows)], take.disk.duplicate)
+            if (
+                take.file is not None
+                and table.column_names == take.rows.column_names
+                and not take.disk.pointer
+            ):
+                copy(take.file, file, link=link)
+            else:
+                _table(table, file)
         for name, movie in take.movies.items():
             if movie is not None:
                 make(movie, folder / _V21["video_path"].format(**place, video_key=name), data.fps, link=link)
@@ -270,21 +273,26 @@ def _schema(rows: Sequence[Mapping[str, Any]]) -> pa.Schema:
 
 
 def _pack_rows(folder: Path, data: Dataset, rows: Sequence[pa.Table], episodes: list[dict[str, Any]]) -> None:
-    sizes = [(("data" in t.disk.missing, ""), r.nbytes) for t, r in zip(data.takes, rows, strict=True)]
+    """Rows in shared files; a wrong pointer names the file beside the one that a rollover began (D11)."""
+    own = ["data" in t.disk.missing or t.disk.pointer != 0 for t in data.takes]
+    sizes = [((alone, ""), r.nbytes) for alone, r in zip(own, rows, strict=True)]
     starts = np.concatenate(([0], np.cumsum([r.num_rows for r in rows]))).tolist()
     for number, group in enumerate(_packs(sizes, _DATA_BYTES)):
-        place = {"chunk_index": number // _CHUNK, "file_index": number % _CHUNK}
         for i in group:
-            episodes[i] |= {f"data/{k}": v for k, v in place.items()}
-            at = _pointed(i, data.takes[i], len(rows))
-            episodes[i] |= {"dataset_from_index": starts[at], "dataset_to_index": starts[at + 1]}
+            beside = 0 if not data.takes[i].disk.pointer else -1 if number else 1
+            episodes[i] |= {f"data/{k}": v for k, v in _numbers(number + beside).items()}
+            episodes[i] |= {"dataset_from_index": starts[i], "dataset_to_index": starts[i + 1]}
         if "data" in data.takes[group[0]].disk.missing:
             continue
-        file = folder / _V30["data_path"].format(**place)
+        file = folder / _V30["data_path"].format(**_numbers(number))
         file.parent.mkdir(parents=True, exist_ok=True)
         with pq.ParquetWriter(file, rows[group[0]].schema) as out:
             for i in group:
                 out.write_table(rows[i].cast(rows[group[0]].schema))
+
+
+def _numbers(number: int) -> dict[str, int]:
+    return {"chunk_index": number // _CHUNK, "file_index": number % _CHUNK}
 
 
 def _pack_movies(
@@ -295,7 +303,7 @@ def _pack_movies(
     kinds = [_alone_or_kind(p, t) for p, t in zip(ready, data.takes, strict=True)]
     sizes = [(k, _bytes(p)) for k, p in zip(kinds, ready, strict=True)]
     for number, group in enumerate(_packs(sizes, _VIDEO_BYTES)):
-        place = {"chunk_index": number // _CHUNK, "file_index": number % _CHUNK}
+        place = _numbers(number)
         file, parts = folder / _V30["video_path"].format(**place, video_key=camera), [ready[i] for i in group]
         known = [p for p in parts if p is not None and p.count]
         if len(known) == len(parts):
@@ -325,10 +333,11 @@ def _ready(movie: Movie | None, file: Path, fps: Fraction) -> Part | None:
         return None
     if movie.order is None and not movie.encode and movie.kept == 1.0:
         track = look(movie.file)
-        if movie.count is None or track is None:
-            return Part(movie.file, movie.first, 0 if track is None else track.count)
-        if movie.first + movie.count <= track.count and track.key[movie.first] and not track.delay:
-            return Part(movie.file, movie.first, movie.count)
+        count = 0 if track is None else track.count - movie.first
+        count = count if movie.count is None else min(movie.count, count)
+        whole = track is None or (movie.first == 0 and count == track.count)
+        if whole or (track is not None and count > 0 and track.key[movie.first] and not track.delay):
+            return Part(movie.file, movie.first, count)
     make(movie, file, fps)
     track = look(file)
     return Part(file, 0, 0 if track is None else track.count)

@@ -189,10 +189,12 @@ def encode(to: Path, shown: Iterable[NDArray[np.uint8]], fps: Fraction) -> None:
 
 
 def _order(movie: Movie) -> NDArray[np.int64]:
+    """Its order; without one all pictures that the part really has."""
     if movie.order is not None:
         return movie.order
-    track = look(movie.file) if movie.count is None else None
-    return np.arange(movie.count if movie.count is not None else 0 if track is None else track.count)
+    track = look(movie.file)
+    there = 0 if track is None else max(track.count - movie.first, 0)
+    return np.arange(there if movie.count is None else min(movie.count, there))
 
 
 def make(movie: Movie, to: Path, fps: Fraction, *, link: bool = False) -> None:

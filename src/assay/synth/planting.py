@@ -127,7 +127,8 @@ class Fault:
             raise UsageError(f"the size of {self.name} is out of range", found=f"{size:g}",
                              expected=f"{self.low:g} to {self.high:g} {self.unit}".strip())  # fmt: skip
         after, truth = self.change(ep, size, np.random.default_rng(seed), channel)
-        return after, replace(truth, fault=self.name, gate=self.gate, episode=ep.id, size=size)
+        gate = truth.gate or self.gate
+        return after, replace(truth, fault=self.name, gate=gate, episode=ep.id, size=size)
 
 
 def column_statistics(x: NDArray[Any]) -> dict[str, NDArray[Any]]:

@@ -45,7 +45,8 @@ def _drive(ep: Episode, share: float, over: float, rng: Rng, channel: str) -> tu
             x, c = np.array(one.x, np.float64), one.names.index(s.names[column])
             x[:, c] = np.where(w >= 1, bound + sign * over, x[:, c] + w * (bound + sign * over - x[:, c]))
             changed = with_values(changed, one, x)
-    return changed, truth_of(s, a, a + m, s.names[column])
+    there = np.flatnonzero(sign * (np.asarray(state_of(changed).x)[:, column] - bound) >= 0)
+    return changed, truth_of(s, int(there[0]), int(there[-1]) + 1, s.names[column])
 
 
 def _bounded(ep: Episode, s: Stream, rng: Rng, channel: str) -> tuple[int, float, int]:
@@ -104,7 +105,7 @@ def copied(ep: Episode, size: float, rng: Rng, channel: str) -> tuple[Episode, T
     """The action of a stretch is the state of the same row (D17)."""
     s, action = state_of(ep), stream_of(ep, Role.REQUEST)
     if action.x.shape != s.x.shape:
-        raise UsageError("action and state differ in shape", where=ep.id)
+        raise UsageError("action and state differ in shape", where=ep.id, expected="as many columns")
     frames = round(size * len(s))
     a = int(rng.integers(0, len(s) - frames + 1))
     x = np.array(action.x, np.float64)
@@ -148,12 +149,12 @@ def wrong_rate(ep: Episode, size: float, rng: Rng, channel: str) -> tuple[Episod
 
 
 def stepped(ep: Episode, size: float, rng: Rng, channel: str) -> tuple[Episode, Truth]:
-    """The clock jumps by ``size`` within one step (D04)."""
+    """The clock jumps by ``size`` within one step (D04); forwards it is a gap to whoever sees the stamps."""
     a = place_of(ep, 1, rng)
     late = (np.arange(len(state_of(ep))) >= a) * np.int64(round(size * 1e9))
     changed, s = _restamped(ep, lambda t: t + late[: len(t)]), state_of(ep)
     t0, t1 = sorted((int(s.t[a - 1]), int(state_of(changed).t[a])))
-    return changed, replace(truth_of(s, a - 1, a), t0=t0, t1=t1)
+    return changed, replace(truth_of(s, a - 1, a), t0=t0, t1=t1, gate="SYN005" if size < 0 else "SYN004")
 
 
 def gap(ep: Episode, size: float, rng: Rng, channel: str) -> tuple[Episode, Truth]:

@@ -72,7 +72,18 @@ class Planted:
     channel: str
 
 
-TRUTH: Final[dict[str, Planted]] = {}
+TRUTH: Final[dict[str, Planted]] = {
+    "episode_000001": Planted("RTG001", 3_000_000_000, 3_266_666_651, "right_elbow"),
+    "episode_000002": Planted("RTG008", 5_266_666_889, 5_633_333_206, "left_wrist_pitch"),
+    "episode_000004": Planted(
+        "INT003", 7_533_333_302, 7_866_666_794, "right_shoulder_yaw, right_wrist_roll, right_wrist_yaw"
+    ),
+    "episode_000005": Planted("SYN008", 2_933_333_397, 3_933_333_397, ""),
+    "episode_000007": Planted("SYN007", 6_000_000_000, 7_466_666_698, ""),
+    "episode_000008": Planted("INT001", 0, 6_966_666_698, ""),
+    "episode_000009": Planted("SYN006", 0, 5_978_600_031, ""),
+    "episode_000011": Planted("INT002", 0, 6_466_666_698, ""),
+}
 """Episode id → what was planted; the other episodes are clean."""
 
 
@@ -85,6 +96,8 @@ def write_sample(folder: Path) -> list[Truth]:
     Raises:
         FileExistsError: if the folder exists.
     """
+    if folder.exists():
+        raise FileExistsError(folder)
     with TemporaryDirectory() as scratch:
         made = [_take(number, Path(scratch)) for number in range(len(_SECONDS))]
         sheet = Path(scratch, "assay.toml")

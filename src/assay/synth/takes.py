@@ -51,6 +51,7 @@ class Take:
         tasks: the instructions.
         statistics: stored statistics, feature → min, max, mean, std, count; what is absent is computed.
         disk: what faults change beyond rows and pictures.
+        file: a table file that holds exactly these rows, whose bytes may be copied.
     """
 
     rows: pa.Table
@@ -58,6 +59,7 @@ class Take:
     tasks: tuple[str, ...] = ()
     statistics: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     disk: Disk = field(default_factory=Disk)
+    file: Path | None = None
 
 
 def column(rows: pa.Table, name: str) -> NDArray[Any]:
@@ -146,7 +148,8 @@ def with_faults(take: Take, before: Episode, after: Episode) -> Take:
     stale |= {n for n, m in movies.items() if m is not None and m.order is not None}
     given = {k: v for k, v in after.statistics.items() if v is not before.statistics.get(k)}
     kept = {k: v for k, v in take.statistics.items() if k not in stale}
-    return replace(take, rows=rows, movies=movies, statistics={**kept, **given}, disk=change)
+    same = take.file if rows is take.rows else None
+    return replace(take, rows=rows, movies=movies, statistics={**kept, **given}, disk=change, file=same)
 
 
 def _set(rows: pa.Table, name: str, x: NDArray[Any]) -> pa.Table:

@@ -204,16 +204,20 @@ def _travel(a: Float, t: NDArray[np.int64], s: Float, state_t: NDArray[np.int64]
         return value, start, end
     # A hold of a second spans at least one whole block of half a second: look closer only there.
     block = max(1, int(p.hold * 1e9 / step) // 2)
-    marks = a[::block]
-    for column in np.flatnonzero((np.abs(np.diff(marks, axis=0)) <= p.equal).any(axis=0) & (value == 0)):
-        first, last = runs(np.abs(np.diff(a[:, column])) <= p.equal)
-        for i, j in zip(t[first].tolist(), t[last].tolist(), strict=True):
-            if j - i < p.hold * 1e9:
-                continue
-            lo, hi = np.searchsorted(state_t, (i + int(p.settle * 1e9), j), side="left")
-            travel = float(np.ptp(s[lo : hi + 1, column])) if hi > lo else 0.0
-            if travel > max(value[column], p.equal):
-                value[column], start[column], end[column] = travel, i, j
+    held = (np.abs(np.diff(a[::block], axis=0)) <= p.equal).any(axis=0)
+    columns = np.flatnonzero(held & (value == 0))
+    rests = np.zeros((len(columns), len(a)), bool)  # the last row parts one column's runs from the next one's
+    rests[:, :-1] = (np.abs(np.diff(a[:, columns], axis=0)) <= p.equal).T
+    first, last = runs(rests.ravel())
+    row, i, j = first // len(a), t[first % len(a)], t[last % len(a)]
+    long = np.flatnonzero(j - i >= p.hold * 1e9)
+    lo = np.searchsorted(state_t, i[long] + int(p.settle * 1e9))
+    hi = np.searchsorted(state_t, j[long], side="right")
+    for k, from_, to in zip(long.tolist(), lo.tolist(), hi.tolist(), strict=True):
+        column = columns[row[k]]
+        travel = float(np.ptp(s[from_:to, column])) if to > from_ else 0.0
+        if travel > max(value[column], p.equal):
+            value[column], start[column], end[column] = travel, i[k], j[k]
     return value, start, end
 
 

@@ -21,7 +21,7 @@ Dose: shift of one channel in standard deviations after the statistics were stor
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -29,13 +29,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.features.claims import claimed
 from assay.gate import Abstain, Case, Evidence, Fact, Outcome, gate, param
-from assay.model import Episode, Listing, Role, Stream
+from assay.model import Claim, Episode, Listing, Role, Stream
 from assay.signals.intervals import span
 from assay.synth.episodes import edit, teleop
 
 PICTURES = (Role.CAMERA, Role.DEPTH, Role.AUDIO, Role.INSTRUCTION)
 NUMERIC = tuple(role for role in Role if role not in PICTURES)
+ROW = 0.5  # the tolerance of a count: half a row, so that one row is two tolerances
 Float = NDArray[np.float64]
 Stats = Mapping[str, Any]
 
@@ -70,6 +72,9 @@ def describe(x: Float, more: int = 0) -> dict[str, Float]:
     }  # fmt: skip
 
 
+LOST = Claim("statistics", "stored statistics", "of every episode", "none of this one", 1.0)
+
+
 def whole(shift: float = 0.0) -> Listing:
     """A corpus of two episodes with statistics of both; one of them was moved afterwards."""
     rows = np.concatenate([np.asarray(teleop().streams[0].x)] * 2)
@@ -88,6 +93,8 @@ CASES = (
          channel="left_elbow"),
     Case("elbow moved by 1e-6 rad", lambda: stored(1e-6), "pass"),
     Case("count is one too high", lambda: stored(count=1), "fail", channel="count"),
+    Case("a claim of the reader", lambda: replace(stored(), claims=(LOST,)), "fail",
+         channel="stored statistics"),
     Case("no statistics", teleop, "abstain", reason="not-declared"),
     Case("no state", lambda: stored().without_stream("observation.state"), "abstain", reason="absent-stream"),
     Case("corpus statistics are fresh", two, "pass", listing=whole),
@@ -103,6 +110,8 @@ CASES = (
 
 def conclude(listing: Listing, facts: Mapping[str, Mapping[str, Any]], p: Params) -> Iterator[Outcome]:
     """Corpus statistics against the sums over all episodes."""
+    if any(c.topic == "statistics" for c in listing.claims):
+        yield from claimed("statistics", listing.claims)
     known = [n for n in listing.statistics if any(n in mine for mine in facts.values())]
     for name in known:
         yield from _corpus(listing, name, facts, p)
@@ -111,8 +120,10 @@ def conclude(listing: Listing, facts: Mapping[str, Mapping[str, Any]], p: Params
 
 
 @gate(code="INT007", name="stale-statistics", reads=NUMERIC, conclude=conclude)
-def measure(ep: Episode, p: Params) -> Iterator[Outcome]:
+def measure(ep: Episode, p: Params, episode_claims: Mapping[str, Iterable[Outcome]]) -> Iterator[Outcome]:
     """Deviation of each channel's stored statistics, in tolerances; sums where an episode stores none."""
+    if any(c.topic == "statistics" for c in ep.claims):
+        yield from episode_claims["statistics"]
     missing = [d for d in ep.missing(*NUMERIC) if d.name in ep.statistics]
     yield from (Abstain("absent-stream", "statistics without the stream", d.name) for d in missing)
     streams = [s for s in ep.by_role(*NUMERIC) if s.x.size and s.x.dtype.kind in "fiub"]
@@ -141,9 +152,7 @@ def _episode(stream: Stream, said: Stats, p: Params) -> Iterator[Outcome]:
     names = stream.names if len(stream.names) == c else tuple(map(str, range(c)))
     yield from _compared(own, found, names, Evidence(
         np.empty(0), stream.t[:0], stream.t[:0], "1", p.limit, stream=stream.name, apart=True,
-    ), (t0, t1), p)  # fmt: skip
-    if "count" in said:
-        yield _count(float(np.ravel(said["count"])[0]), len(x), stream.name, t0, t1)
+    ), (t0, t1), p, _rows(said, len(x)))  # fmt: skip
 
 
 def _known(said: Stats, c: int) -> dict[str, Float]:
@@ -167,32 +176,32 @@ def _shapes(
 
 def _compared(
     said: Mapping[str, Float], found: Mapping[str, Float], names: tuple[str, ...], blank: Evidence,
-    time: tuple[int, int], p: Params,
+    time: tuple[int, int], p: Params, rows: Sequence[float] = (),
 ) -> Iterator[Outcome]:  # fmt: skip
-    """Worst deviation of each channel over its statistics, in tolerances."""
-    if not said:
-        return
+    """Worst deviation of each channel over its statistics, in tolerances; the count is a channel too."""
     off = np.array([np.abs(said[k] - found[k]) / _tolerance(k, found, p) for k in said])
-    value = off.max(axis=0)
-    key = list(said)[int(off[:, int(np.argmax(np.nan_to_num(value)))].argmax())]
-    c = len(names)
+    value = np.concatenate([off.max(axis=0) if len(off) else [], [abs(float(r)) / ROW for r in rows]])
+    if not len(value):
+        return
+    worst = int(np.argmax(np.nan_to_num(value)))
+    kept = names[: len(value) - len(rows)] if len(off) else ()
+    key = list(said)[int(off[:, worst].argmax())] if worst < len(kept) else "count"
+    c = len(value)
     yield replace(
         blank, value=value, t0=np.full(c, time[0]), t1=np.full(c, time[1]), which=np.arange(c),
-        channels=names, note=f"in tolerances; worst in {key}",
+        channels=(*kept, *("count" for _ in rows)), note=f"in tolerances; worst in {key}",
     )  # fmt: skip
+
+
+def _rows(said: Stats, rows: int) -> tuple[float, ...]:
+    """By how many rows the stored count is off, where one is stored."""
+    return (float(np.ravel(said["count"])[0]) - rows,) if "count" in said else ()
 
 
 def _tolerance(key: str, found: Mapping[str, Float], p: Params) -> Float:
     if key in ("min", "max"):
         return p.extremes * np.maximum(1.0, np.abs(found[key]))
     return p.of_deviation * found["std"] + p.of_mean * np.maximum(1.0, np.abs(found["mean"]))
-
-
-def _count(said: float, rows: int, stream: str, t0: int, t1: int) -> Evidence:
-    return Evidence.single(
-        abs(said - rows), t0, t1, unit="row", limit=0.0, stream=stream, channel="count",
-        limit_key="rows", note=f"stored {said:.0f}, counted {rows}",
-    )  # fmt: skip
 
 
 def _sums(stream: Stream) -> dict[str, Any]:
@@ -220,9 +229,7 @@ def _corpus(
     empty = np.empty(0, np.int64)
     blank = Evidence(np.empty(0), empty, empty, "1", p.limit, stream=name, apart=True)
     if len(parts) == (listing.declared or len(listing.refs)):
-        yield from _compared(said, found, names, blank, (0, 0), p)
-        if "count" in listing.statistics[name]:
-            yield _count(float(np.ravel(listing.statistics[name]["count"])[0]), rows, name, 0, 0)
+        yield from _compared(said, found, names, blank, (0, 0), p, _rows(listing.statistics[name], rows))
         return
     # A part of the data can only be held to the range of the whole: what lies within it agrees.
     beyond = {"min": np.minimum, "max": np.maximum}

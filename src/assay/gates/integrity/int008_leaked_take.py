@@ -8,7 +8,9 @@ describe, or the wrong start.
 
 Method: Surplus = pictures that belong to the episode less its rows. Cut = a transition whose change (mean
 over 5 x 5 thumbnail cells of the mean change) is more than three times the largest within 15 transitions
-on either side, its neighbours left out, with over a tenth of the cells changing by more than 8 grey.
+on either side, its neighbours left out, with over a tenth of the cells changing by more than 8 grey. The
+jump that ends a stretch in which the camera stood still while the arms moved is SYN008's; where they may
+have moved a little, such a jump leaves the gate undecided.
 
 Source: huggingface/lerobot#4109, PR 4104 and 3683, #4025. Measured: 0 cuts in 33 real and simulated videos
 and 10 moving wrist views (their largest ratios 2.0 and 2.9); tails of 3, 5, 10 and 30 pictures of another
@@ -29,7 +31,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.errors import UnreadableError
-from assay.gate import Abstain, Case, Evidence, Outcome, gate, param
+from assay.features.freshness import Freshness
+from assay.gate import IN, OUT, UNKNOWN, Abstain, Case, Evidence, Outcome, gate, param
 from assay.media import Container
 from assay.model import Episode, Role, Stream
 from assay.signals.cuts import cut_ratio
@@ -53,6 +56,8 @@ class Params:
     cut: float = param(
         3.0, "1", "natural motion stays below 2.9 times its surroundings, real splices exceed it", judged=True
     )
+    drifting: float = param(0.02, "rad/s", "arms that may have moved make a jump after stillness ambiguous")
+    moving: float = param(0.05, "rad/s", "a camera that thaws while arms move jumps as well; as in SYN008")
 
 
 def _pair(n: int, cut_at: int | None = None) -> dict[str, object]:
@@ -77,6 +82,13 @@ CASES = (
         features=lambda: _pair(300, 220),
     ),
     Case(
+        "the jump that ends a freeze amid motion", teleop, "pass",
+        features=lambda: {
+            "containers": {_CAMERA: container(300)},
+            "pictures": {_CAMERA: film(300, order=np.r_[0:150, np.full(40, 149), 190:300])},
+        },
+    ),
+    Case(
         "not decoded", teleop, "abstain", reason="not-decoded",
         features=lambda: {"containers": {_CAMERA: container(300)}, "pictures": None},
     ),
@@ -97,6 +109,7 @@ def leaked_take(
     p: Params,
     containers: Mapping[str, Container | UnreadableError],
     pictures: Mapping[str, Pictures] | None,
+    freshness: Mapping[str, Freshness],
 ) -> Iterator[Outcome]:
     """Look for surplus pictures and hard cuts in each camera."""
     for declared in ep.missing(Role.CAMERA):
@@ -104,9 +117,8 @@ def leaked_take(
     for camera in ep.by_role(Role.CAMERA):
         found = containers.get(camera.name)
         if not isinstance(found, Container):
-            yield Abstain(
-                "unreadable" if found else "not-decoded", str(found or "no video file"), camera.name
-            )
+            reason = "unreadable" if found else "not-decoded"
+            yield Abstain(reason, str(found or "no video file"), camera.name)
             continue
         yield _surplus(camera, found, p)
         seen = None if pictures is None else pictures.get(camera.name)
@@ -114,7 +126,7 @@ def leaked_take(
             reason = "not-decoded" if pictures is None else "unreadable"
             yield Abstain(reason, "a hard cut shows in pictures only", camera.name, "cut")
         else:
-            yield _cut(camera, seen, p)
+            yield _cut(camera, seen, freshness[camera.name], p)
 
 
 def _surplus(camera: Stream, found: Container, p: Params) -> Evidence:
@@ -128,8 +140,14 @@ def _surplus(camera: Stream, found: Container, p: Params) -> Evidence:
     )  # fmt: skip
 
 
-def _cut(camera: Stream, seen: Pictures, p: Params) -> Evidence:
-    t = seen.t + (int(camera.t[0]) if len(camera) else 0)
+def _cut(camera: Stream, seen: Pictures, when: Freshness, p: Params) -> Evidence:
+    """One sample per transition; those that end a freeze while arms moved are out of scope (SYN008's)."""
+    change, scope = cut_ratio(seen.thumbs), np.full(len(when.t), IN)
+    for later in range(int(when.usual)):  # coding blurs the end of a stretch within one real period
+        end = np.minimum(when.last + later, len(scope) - 1)
+        scope[end[when.most > p.drifting]] = UNKNOWN
+        scope[end[when.speed > p.moving]] = OUT
     return Evidence(
-        cut_ratio(seen.thumbs), t[:-1], t[1:], "1", p.cut, limit_key="cut", stream=camera.name, channel="cut"
-    )
+        change, when.t[:-1], when.t[1:], "1", p.cut, limit_key="cut", scope=scope[: len(change)],
+        stream=camera.name, channel="cut", reason="scope-unknown",
+    )  # fmt: skip

@@ -35,18 +35,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.errors import UnreadableError
+from assay.features.freshness import Freshness
 from assay.gate import Abstain, Case, Evidence, Outcome, gate, param
 from assay.media import Container
 from assay.model import Clock, Episode, Role, Stream
-from assay.signals.cadence import Cadence, Fresh, cadence, fresh_share
+from assay.signals.cadence import cadence
 from assay.signals.intervals import span
 from assay.signals.pictures import Pictures
-from assay.signals.travel import arm_travel
 from assay.synth import retime, teleop
 from assay.synth.pictures import container, film
 
 _CAMERA = "observation.images.cam_0"
-_LAGS = 6  # pictures by which a camera may be late
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +134,7 @@ def wrong_rate(
     p: Params,
     containers: Mapping[str, Container | UnreadableError],
     pictures: Mapping[str, Pictures] | None,
+    freshness: Mapping[str, Freshness],
 ) -> Iterator[Outcome]:
     """Measure every clock's slope and every camera's real rate."""
     for stream in _clocks(ep):
@@ -144,14 +144,13 @@ def wrong_rate(
     for camera in ep.by_role(Role.CAMERA):
         found = containers.get(camera.name)
         if not isinstance(found, Container):
-            yield Abstain(
-                "unreadable" if found else "not-decoded", str(found or "no video file"), camera.name
-            )
+            reason = "unreadable" if found else "not-decoded"
+            yield Abstain(reason, str(found or "no video file"), camera.name)
             continue
         inside = _slope(found.t, camera, "container", p)
         if isinstance(inside, Evidence):  # agreement of a nominal clock was said above
             yield inside
-        yield _pictures(ep, camera, (pictures or {}).get(camera.name), pictures is None, p)
+        yield _pictures(camera, freshness.get(camera.name), pictures is None, p)
 
 
 def _clocks(ep: Episode) -> list[Stream]:
@@ -194,17 +193,15 @@ def _slope_error(t: NDArray[np.int64], rate: float) -> tuple[float, float]:
     return slope, float(np.sqrt(rest @ rest / (len(t) - 2) / power))
 
 
-def _pictures(ep: Episode, camera: Stream, seen: Pictures | None, off: bool, p: Params) -> Outcome:
+def _pictures(camera: Stream, seen: Freshness | None, off: bool, p: Params) -> Outcome:
     if seen is None or not camera.rate:
         reason = "not-decoded" if off else "unreadable" if seen is None else "not-declared"
         return Abstain(reason, stream=camera.name, channel="pictures")
-    fresh = fresh_share(seen.thumbs, seen.key)
-    told = cadence(fresh)
-    if told.decided < p.decided:
-        return Abstain("still", f"{told.decided} transitions amid motion", camera.name, "pictures")
-    share, u = _real_share(told, fresh, _moving(ep, camera, seen, p), p)
+    if seen.told.decided < p.decided:
+        return Abstain("still", f"{seen.told.decided} transitions amid motion", camera.name, "pictures")
+    share, u = _real_share(seen, p)
     if not np.isfinite(share):
-        detail = f"{told.fresh:.0%} of the pictures are new: a slower camera, or a scene that pauses"
+        detail = f"{seen.told.fresh:.0%} of the pictures are new: a slower camera, or a scene that pauses"
         return Abstain("still", detail, camera.name, "pictures")
     rate = float(camera.rate)
     return Evidence.single(
@@ -213,25 +210,14 @@ def _pictures(ep: Episode, camera: Stream, seen: Pictures | None, off: bool, p: 
     )  # fmt: skip
 
 
-def _real_share(told: Cadence, fresh: Fresh, moving: NDArray[np.bool_], p: Params) -> tuple[float, float]:
+def _real_share(seen: Freshness, p: Params) -> tuple[float, float]:
     """Real over declared rate and its standard error; NaN where repeats may be pauses."""
+    told = seen.told
     if told.gap >= 2 and told.agree >= p.agree:
         return 1 / told.gap, min(told.u, 0.1 / told.gap)
     if told.fresh - 2 * told.u > p.pictures:
         return told.fresh, told.u
-    amid = cadence(fresh, moving)
+    amid = cadence(seen.fresh, seen.moving > p.moving)
     if amid.decided >= p.decided and amid.dispersion < p.clockwork:
         return amid.fresh, amid.u
     return np.nan, np.nan
-
-
-def _moving(ep: Episode, camera: Stream, seen: Pictures, p: Params) -> NDArray[np.bool_]:
-    """(n - 1,) transitions during which the arms move, however late the camera is."""
-    t = seen.t + (int(camera.t[0]) if len(camera) else 0)
-    lags = -np.arange(_LAGS) * round(1e9 / float(camera.rate or 30))
-    moving = np.zeros(max(len(t) - 1, 0), np.bool_)
-    for stream in ep.by_role(Role.JOINT_POSITION):
-        path = arm_travel(stream)
-        if path is not None:
-            moving |= path.least_speed(t[:-1], t[1:], lags) > p.moving
-    return moving

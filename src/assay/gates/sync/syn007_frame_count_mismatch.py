@@ -9,7 +9,9 @@ are reports from the field.
 Method: Pictures are the packets that the container shows (an edit list may hide some), from the episode's
 first one to the end of the file where nothing else follows in it, else to the number that the metadata
 gives. Pictures that could not be decoded are subtracted where the video was decoded. The header's own
-number is not evidence: it may count hidden packets.
+number is not evidence: it may count hidden packets. The span runs from the first row that has no picture
+of its own: where a picture's time leaves its row's by half a period, where one is undecodable, or where the
+pictures end.
 
 Source: huggingface/lerobot PR 4462 and 4699, droid-dataset/droid#54, OpenDriveLab/AgiBot-World#149
 (counts differ); meta-pytorch/torchcodec#1502 (header 200, 187 can be shown and 187 rows: not a fault).
@@ -25,6 +27,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+
+import numpy as np
 
 from assay.errors import UnreadableError
 from assay.gate import Abstain, Case, Evidence, Outcome, gate, param
@@ -52,11 +56,11 @@ CASES = (
         features=lambda: {"containers": {_CAMERA: container(300)}, "pictures": {_CAMERA: film(300)}},
     ),
     Case(
-        "299 pictures for 300 rows", teleop, "fail", at=(0.0, 10.0), channel="pictures",
+        "299 pictures for 300 rows", teleop, "fail", at=(9.9, 10.0), channel="pictures",
         features=lambda: {"containers": {_CAMERA: container(299)}, "pictures": None},
     ),
     Case(
-        "80 % of the pictures", teleop, "fail", at=(0.0, 10.0), channel="pictures",
+        "80 % of the pictures", teleop, "fail", at=(8.0, 10.0), channel="pictures",
         features=lambda: {"containers": {_CAMERA: container(240)}, "pictures": {_CAMERA: film(240)}},
     ),
     Case(
@@ -103,9 +107,8 @@ def frame_count_mismatch(
         if isinstance(found, Container):
             yield _difference(camera, found, (pictures or {}).get(camera.name), p)
         else:
-            yield Abstain(
-                "unreadable" if found else "not-decoded", str(found or "no video file"), camera.name
-            )
+            reason = "unreadable" if found else "not-decoded"
+            yield Abstain(reason, str(found or "no video file"), camera.name)
 
 
 def _difference(camera: Stream, found: Container, seen: Pictures | None, p: Params) -> Evidence:
@@ -115,8 +118,20 @@ def _difference(camera: Stream, found: Container, seen: Pictures | None, p: Para
     note = f"{there - lost} pictures, {rows} rows" + (f", {lost} of them undecodable" if lost else "")
     if found.header and found.header != len(found):
         note += f"; the header says {found.header}"
-    t0, t1 = (int(camera.t[0]), int(camera.t[-1])) if rows else (0, 0)
+    first = _first_without(camera, found, seen, there) if there - lost < rows else 0
+    t0, t1 = (int(camera.t[first]), int(camera.t[-1])) if rows else (0, 0)
     return Evidence.single(
         abs(there - lost - rows), t0, t1, unit="frame", limit=p.limit, stream=camera.name, against="rows",
         channel="pictures", note=note,
     )  # fmt: skip
+
+
+def _first_without(camera: Stream, found: Container, seen: Pictures | None, there: int) -> int:
+    """The first row without a picture of its own (rows outnumber pictures)."""
+    assert camera.clip is not None
+    t = found.t[camera.clip.first : camera.clip.first + there]
+    n, half = len(t), 0.5e9 / float(camera.rate or 30)
+    apart = np.abs((t - t[:1]) - (camera.t[:n] - camera.t[0])) > half if n else np.zeros(0, bool)
+    undecoded = np.searchsorted(t, seen.missing[:1]) if seen is not None else np.zeros(0, int)
+    first = min([n, *np.flatnonzero(apart)[:1].tolist(), *undecoded.tolist()])
+    return min(int(first), len(camera) - 1)

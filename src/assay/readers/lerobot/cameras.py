@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.errors import OutsideCorpusError
-from assay.inside import path_inside
+from assay.errors import OutsideCorpusError, UnreadableError
 from assay.model import Claim, Clip, Part, Ref, Role, Stream
 from assay.readers.lerobot import checks
+from assay.readers.lerobot.files import file_at
 from assay.readers.lerobot.info import Feature, Info
 from assay.readers.lerobot.rows import Data
 from assay.readers.lerobot.streams import Found
@@ -42,7 +42,7 @@ def _clip(root: Path, info: Info, part: Part, ref: Ref, data: Data | None, found
     found.files.append(part.path)
     if info.major == 2:
         return Clip(root, part.path)
-    place, rows = part.key, data.table.num_rows if data else ref.frames
+    place, rows = part.key, (data.table.num_rows if data else 0) or ref.frames
     first, count = place.get("first", np.nan), place.get("count", np.nan)
     span = (first + place.get("drift", np.nan), count)
     found.claims.append(checks.pictures(part.name, place, rows, span, part.path))
@@ -61,10 +61,11 @@ def _there(root: Path, part: Part, found: Found) -> bool:
         state, size = "no place in the episode table", 1.0
     else:
         try:
-            if not path_inside(root, part.path).is_file():
-                state, size = "absent", 1.0
+            file_at(root, part.path)
         except OutsideCorpusError:
             state, size = "leads outside the corpus", 1.0
+        except UnreadableError as error:
+            state, size = error.found or "absent", 1.0
     found.claims.append(Claim("file", "video", part.path or part.name, state, size, part.name, part.path))
     return size == 0.0
 

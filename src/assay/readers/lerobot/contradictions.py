@@ -10,9 +10,9 @@ from typing import Final
 
 from assay.errors import UnreadableError
 from assay.model import Claim, Ref
-from assay.readers.lerobot.files import ranges
+from assay.readers.lerobot.files import file_at, ranges
 from assay.readers.lerobot.info import INFO, Feature, Info
-from assay.readers.lerobot.parquet import file_at, opened
+from assay.readers.lerobot.parquet import opened
 from assay.readers.lerobot.tables import Episodes
 
 __all__ = ["corpus_claims"]
@@ -141,10 +141,10 @@ def _missing(info: Info, refs: Sequence[Ref], files: frozenset[str]) -> Iterator
 def _unclaimed(root: Path, info: Info, refs: Sequence[Ref], files: frozenset[str]) -> Iterator[Claim]:
     """Files that no episode names, and rows of shared data files that no episode claims."""
     named = {part.path for ref in refs for part in ref.parts}
-    endings = {info.data.ending, info.video.ending}
-    spare = sorted(f for f in files - named if Path(f).suffix in endings)
+    endings = tuple(e for e in (info.data.ending, info.video.ending) if e)
+    spare = sorted(f for f in files - named if f.endswith(endings))
     found = f"{len(spare)}: {', '.join(spare[:3])}" if spare else "none"
-    yield Claim("file", "unclaimed files", "none", found, float(len(spare)))
+    yield Claim("pointer", "unclaimed files", "none", found, float(len(spare)))
     if info.major == 3:
         yield from _rows(root, refs, files)
 

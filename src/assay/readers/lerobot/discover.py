@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from assay.errors import OutsideCorpusError, UnreadableError
 from assay.model import Claim, Listing, Part, Ref
 from assay.readers.lerobot.clips import Shares, share
 from assay.readers.lerobot.contradictions import corpus_claims
-from assay.readers.lerobot.files import present
+from assay.readers.lerobot.files import present, whole
 from assay.readers.lerobot.info import INFO, Info, read_info
 from assay.readers.lerobot.stored import corpus_statistics
 from assay.readers.lerobot.tables import Episodes, Row, read_episodes, read_stats_index, read_tasks
@@ -22,6 +23,8 @@ __all__ = ["NAME", "Shared", "discover"]
 
 NAME: Final = "lerobot"
 MOST_EPISODES: Final = 2_000_000
+
+_Place = tuple[int | None, int | None, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,13 @@ def discover(root: Path) -> Listing:
     statistics, more = corpus_statistics(root, info)
     files, outside = _files(root, info)
     refs = _refs(info, table, files)
-    claims += [*table.claims, *more, *outside, *corpus_claims(root, info, table, tasks, refs, files)]
+    claims += [
+        *info.claims,
+        *table.claims,
+        *more,
+        *outside,
+        *corpus_claims(root, info, table, tasks, refs, files),
+    ]
     facts = {"format": f"LeRobot {info.version}", "robot_type": info.robot_type}
     return Listing(
         NAME, root, refs, info.totals.get("total_episodes"),
@@ -91,9 +100,12 @@ def _refs(info: Info, table: Episodes, files: frozenset[str]) -> tuple[Ref, ...]
     ids |= set(table.rows) | set(_on_disk(info, files))
     at = {episode: i for i, episode in enumerate(table.rows)}
     length = np.array([np.nan if r.length is None else r.length for r in table.rows.values()], np.float64)
-    shares = {c: share(p, length, info.fps) for c, p in table.places.items() if len(p) == len(length)}
-    firsts = _first_rows(table)
-    return tuple(_ref(info, episode, table, shares, at.get(episode, -1), firsts) for episode in sorted(ids))
+    clips = {c: _clips(p, share(p, length, info.fps)) for c, p in table.places.items()}
+    firsts = _first_rows(table) if info.major == 3 else {}
+    cameras = tuple(f.name for f in info.cameras)
+    return tuple(
+        _ref(info, episode, table, cameras, clips, at.get(episode, -1), firsts) for episode in sorted(ids)
+    )
 
 
 def _renumbered(table: Episodes, total: int) -> bool:
@@ -138,7 +150,8 @@ def _ref(
     info: Info,
     episode: int,
     table: Episodes,
-    shares: Mapping[str, Shares],
+    cameras: tuple[str, ...],
+    clips: Mapping[str, list[_Place]],
     at: int,
     firsts: Mapping[tuple[int | None, int | None], int],
 ) -> Ref:
@@ -156,21 +169,21 @@ def _ref(
             "file_first": first,
         }
     parts = [Part("data", NAME, info.data.fill(fields) or "", key)]
-    for camera in info.cameras:
-        seen = {**fields, "video_key": camera.name, "image_key": camera.name}
-        clip: dict[str, Any] = {}
-        if info.major == 3:
-            seen["chunk_index"], seen["file_index"] = None, None
-            if at >= 0 and camera.name in shares:
-                clip = _clip(shares[camera.name], at)
-                place = table.places[camera.name][at, :2]
-                if np.isfinite(place).all():  # never the data file's numbers: cameras are split on their own
-                    seen["chunk_index"], seen["file_index"] = int(place[0]), int(place[1])
-        parts.append(Part(camera.name, NAME, info.video.fill(seen) or "", clip))
+    for camera in cameras:
+        seen = {**fields, "video_key": camera, "image_key": camera}
+        clip: Mapping[str, Any] = {}
+        if info.major == 3:  # never the data file's numbers: each camera is split on its own
+            known = clips[camera][at] if at >= 0 and camera in clips else (None, None, {})
+            seen["chunk_index"], seen["file_index"], clip = known
+        parts.append(Part(camera, NAME, info.video.fill(seen) or "", clip))
     return Ref(f"episode_{episode:06d}", tuple(parts), length)
 
 
-def _clip(shares: Shares, at: int) -> dict[str, Any]:
-    return {
-        name: getattr(shares, name)[at].item() for name in ("first", "count", "last", "drift", "gap", "mates")
-    }
+def _clips(places: NDArray[np.float64], shares: Shares) -> list[_Place]:
+    """Each row's file of one camera, by number, and its pictures in it as plain values."""
+    names = ("first", "count", "last", "drift", "gap", "mates")
+    columns = zip(*(getattr(shares, name).tolist() for name in names), strict=True)
+    files = [[whole(v) for v in place] for place in places[:, :2].tolist()]
+    return [
+        (file[0], file[1], dict(zip(names, c, strict=True))) for file, c in zip(files, columns, strict=True)
+    ]

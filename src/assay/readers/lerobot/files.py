@@ -8,7 +8,9 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
+from stat import S_ISLNK, S_ISREG
 from typing import Any, Final
 
 import orjson
@@ -16,7 +18,7 @@ import orjson
 from assay.errors import OutsideCorpusError, UnreadableError
 from assay.inside import open_inside, path_inside
 
-__all__ = ["Template", "json_of", "lines_of", "mapping", "present", "ranges", "whole"]
+__all__ = ["Template", "file_at", "json_of", "lines_of", "mapping", "present", "ranges", "whole"]
 
 MOST_BYTES: Final = 256 << 20
 """No metadata file that people have met is larger; a larger one is refused instead of filling memory."""
@@ -103,6 +105,9 @@ class Template:
     parts: tuple[tuple[str, str, int], ...]
     """(literal before the hole, field or empty, width)."""
 
+    form: str
+    """The same for the % operator, with one place per field in order."""
+
     @classmethod
     def parse(cls, text: Any, where: str) -> Template:
         """Split a template of ``info.json``.
@@ -125,19 +130,12 @@ class Template:
                 found=repr(text)[:200],
                 expected="fields " + ", ".join(FIELDS),
             )
-        return cls(text, tuple(parts))
+        return cls(text, tuple(parts), "".join(_form(*part) for part in parts))
 
     def fill(self, fields: Mapping[str, int | str | None]) -> str | None:
         """The path, or None where a field has no value."""
-        out = []
-        for literal, field, width in self.parts:
-            out.append(literal)
-            if field:
-                value = fields.get(field)
-                if value is None:
-                    return None
-                out.append(f"{value:0{width}d}" if width and isinstance(value, int) else str(value))
-        return "".join(out)
+        found = tuple([fields.get(field) for _, field, _ in self.parts if field])
+        return None if None in found else self.form % found
 
     @property
     def uses(self) -> frozenset[str]:
@@ -153,6 +151,38 @@ class Template:
     def ending(self) -> str:
         """The ending of all its paths, e.g. ``.parquet``."""
         return Path("x" + self.parts[-1][0]).suffix
+
+
+def _form(literal: str, field: str, width: int) -> str:
+    place = "" if not field else "%s" if field.endswith("_key") or not width else f"%0{width}d"
+    return literal.replace("%", "%%") + place
+
+
+@lru_cache(maxsize=256)
+def _folder(root: Path, relative: str) -> str:
+    return str(path_inside(root, relative))
+
+
+def file_at(root: Path, relative: str) -> Path:
+    """The real path of a regular file of the corpus; the folder it is in is resolved once per process.
+
+    Raises:
+        OutsideCorpusError: if it leads out of the corpus.
+        UnreadableError: if it is not a regular file.
+    """
+    folder, _, name = relative.rpartition("/")
+    path = Path(f"{_folder(root, folder)}/{name}") if folder else path_inside(root, relative)
+    try:
+        mode = path.lstat().st_mode
+        if S_ISLNK(mode):
+            path = path_inside(root, relative)
+            mode = path.stat().st_mode
+    except (OSError, ValueError) as error:
+        state = "absent" if isinstance(error, FileNotFoundError) else str(error)
+        raise UnreadableError("the file cannot be opened", where=relative, found=state) from error
+    if not S_ISREG(mode):  # a device or a pipe could block for ever
+        raise UnreadableError("the file cannot be opened", where=relative, found="not a regular file")
+    return path
 
 
 def present(root: Path, folder: str) -> frozenset[str]:

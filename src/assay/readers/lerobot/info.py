@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from assay.errors import UnreadableError
-from assay.model import Channel, Role, StreamDecl
+from assay.model import Channel, Claim, Role, StreamDecl
 from assay.readers.lerobot.files import Template, json_of, whole
 from assay.readers.lerobot.meaning import channel, sided, stream_role
 from assay.units import si_factor
 
-__all__ = ["BOOKKEEPING", "INFO", "Feature", "Info", "exact_rate", "read_info", "read_modality"]
+__all__ = ["BOOKKEEPING", "INFO", "Feature", "Info", "exact_rate", "read_info"]
 
 INFO: Final = "meta/info.json"
 MODALITY: Final = "meta/modality.json"
@@ -73,7 +73,7 @@ class Feature:
 
 @dataclass(frozen=True, slots=True)
 class Info:
-    """What ``info.json`` says."""
+    """What ``info.json`` says, and claims on the way."""
 
     version: str
     major: int
@@ -85,6 +85,7 @@ class Info:
     data: Template
     video: Template
     features: tuple[Feature, ...]
+    claims: tuple[Claim, ...] = ()
 
     @property
     def cameras(self) -> tuple[Feature, ...]:
@@ -130,7 +131,7 @@ def read_info(root: Path) -> Info:
     splits = raw.get("splits")
     data, video = _PATHS[major]
     robot = raw.get("robot_type")
-    modality = read_modality(root)
+    modality, claims = _modality(root)
     return Info(
         version=version,
         major=major,
@@ -144,6 +145,7 @@ def read_info(root: Path) -> Info:
         data=Template.parse(raw.get("data_path") or data, f"{INFO} data_path"),
         video=Template.parse(raw.get("video_path") or video, f"{INFO} video_path"),
         features=tuple(_feature(str(k), v, modality) for k, v in raw["features"].items()),
+        claims=claims,
     )
 
 
@@ -163,15 +165,18 @@ def _version(root: Path, raw: Mapping[str, Any]) -> tuple[str, int]:
     return f"v{found[1]}.{found[2]}", int(found[1])
 
 
-def read_modality(root: Path) -> Modality:
-    """The column slices of GR00T's ``meta/modality.json``; empty where there is none.
-
-    Raises:
-        UnreadableError: if it is there and not JSON.
-    """
+def _modality(root: Path) -> tuple[Modality, tuple[Claim, ...]]:
+    """The column slices of GR00T's ``meta/modality.json``; without it the set is still read."""
     if not (root / MODALITY).is_file():
-        return {}
-    raw = json_of(root, MODALITY)
+        return {}, ()
+    try:
+        return _slices(json_of(root, MODALITY)), ()
+    except UnreadableError as error:
+        found = error.found or error.what
+        return {}, (Claim("readable", "modality.json", "JSON", found, 1.0, where=MODALITY),)
+
+
+def _slices(raw: Any) -> Modality:
     found: dict[str, list[tuple[str, int, int]]] = {}
     for group, feature in (("state", "observation.state"), ("action", "action")):
         parts = raw.get(group) if isinstance(raw, dict) else None

@@ -14,28 +14,13 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from assay.errors import UnreadableError
-from assay.inside import path_inside
 
-__all__ = ["BROKEN", "column", "dtype_name", "file_at", "is_numeric", "opened", "read", "row_width", "values"]
+__all__ = ["BROKEN", "column", "dtype_name", "is_numeric", "opened", "read", "row_width", "values"]
 
 BROKEN: Final = (pa.ArrowException, OSError, ValueError, MemoryError, OverflowError)
 """What pyarrow raises upon broken bytes."""
 
 _POINTER: Final = b"version https://git-lfs"
-
-
-def file_at(root: Path, relative: str) -> Path:
-    """The real path of a regular file of the corpus.
-
-    Raises:
-        OutsideCorpusError: if it leads out of the corpus.
-        UnreadableError: if it is not a regular file.
-    """
-    path = path_inside(root, relative)
-    if not path.is_file():
-        state = "not a regular file" if path.exists() else "absent"
-        raise UnreadableError("the file cannot be opened", where=relative, found=state)
-    return path
 
 
 def opened(path: Path, relative: str) -> Any:
@@ -45,17 +30,14 @@ def opened(path: Path, relative: str) -> Any:
         UnreadableError: if the footer is not there or not readable.
     """
     try:
-        return pq.ParquetFile(path)
+        return pq.ParquetFile(pa.OSFile(str(path)))
     except BROKEN as error:
         raise unreadable(relative, error, path) from error
 
 
 def unreadable(relative: str, error: BaseException, path: Path | None = None) -> UnreadableError:
     """The one error for bytes that pyarrow refuses, with the likely cause where it shows."""
-    try:
-        pointer = path is not None and path.open("rb").read(len(_POINTER)) == _POINTER
-    except OSError:
-        pointer = False
+    pointer = path is not None and _starts(path, _POINTER)
     return UnreadableError(
         "not a readable parquet file",
         where=relative,
@@ -64,7 +46,17 @@ def unreadable(relative: str, error: BaseException, path: Path | None = None) ->
     )
 
 
-def read(file: Any, names: Iterable[str], relative: str, groups: list[int] | None = None) -> pa.Table:
+def _starts(path: Path, head: bytes) -> bool:
+    try:
+        with path.open("rb") as handle:
+            return handle.read(len(head)) == head
+    except OSError:
+        return False
+
+
+def read(
+    file: Any, names: Iterable[str], relative: str, groups: list[int] | None = None, schema: Any = None
+) -> pa.Table:
     """The named top-level columns, by place, so that doubled names and dots in names do no harm.
 
     Raises:
@@ -73,10 +65,11 @@ def read(file: Any, names: Iterable[str], relative: str, groups: list[int] | Non
     try:
         wanted = set(names)
         paths, at = [], 0
-        for field in file.schema_arrow:
+        parquet = file.schema
+        for field in schema or file.schema_arrow:
             leaves = _leaves(field.type)
             if field.name in wanted:
-                paths += [file.schema.column(i).path for i in range(at, at + leaves)]
+                paths += [parquet.column(i).path for i in range(at, at + leaves)]
             at += leaves
         if groups is None:
             return file.read(columns=paths, use_threads=False)

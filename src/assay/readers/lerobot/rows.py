@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from assay.readers.lerobot.parquet import BROKEN, column, file_at, opened, read, unreadable, values
+from assay.readers.lerobot.files import file_at
+from assay.readers.lerobot.parquet import BROKEN, column, opened, read, unreadable, values
 
 __all__ = ["Data", "rows_of"]
 
@@ -40,14 +41,20 @@ class Data:
     total: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _File:
+    """A shared file held open, with the rows decoded last: a file may be one large row group."""
+
     key: tuple[Path, int, int]
     file: Any
     begins: Ints
     labels: NDArray[Any] | None
     groups: Ints
+    decoded: tuple[tuple[int, int], list[str], pa.Table] | None = None
 
+
+MOST_HELD: Final = 512 << 20
+"""Decoded bytes that are kept for the next episode of the same file."""
 
 _kept: list[_File] = []
 """The shared file used last in this process: neighbours in a listing lie in one file."""
@@ -77,8 +84,9 @@ def rows_of(
     path = file_at(root, relative)
     if not shared:
         file = opened(path, relative)
-        table = read(file, names, relative)
-        return Data(table, file.schema_arrow, False, 1, table.num_rows)
+        schema = file.schema_arrow
+        table = read(file, names, relative, schema=schema)
+        return Data(table, schema, False, 1, table.num_rows)
     held = _held(path, relative)
     total = int(held.groups[-1])
     spans = _spans(held, episode, stretch, total)
@@ -97,7 +105,7 @@ def _held(path: Path, relative: str) -> _File:
     groups = np.concatenate([[0], np.cumsum(np.array(sizes, np.int64))])
     label = column(read(file, ["episode_index"], relative), "episode_index")
     begins, labels = np.zeros(0, np.int64), None
-    if label is not None and label.type == pa.int64():
+    if label is not None and pa.types.is_integer(label.type):
         x = values(label, 1)[0][:, 0]
         begins = np.flatnonzero(np.concatenate([[len(x) > 0], x[1:] != x[:-1]])[: len(x)])
         labels = x[begins]
@@ -122,9 +130,18 @@ def _slices(held: _File, spans: list[tuple[int, int]], names: Iterable[str], rel
     for start, stop in spans or [(0, 0)]:
         first = int(np.searchsorted(held.groups, start, side="right")) - 1
         last = int(np.searchsorted(held.groups, max(stop, start + 1), side="left"))
-        table = read(held.file, wanted, relative, list(range(first, min(last, len(held.groups) - 1))))
+        table = _decoded(held, wanted, relative, (first, min(last, len(held.groups) - 1)))
         pieces.append(table.slice(start - int(held.groups[first]), stop - start))
+    if held.decoded and held.decoded[2].nbytes > MOST_HELD:
+        held.decoded = None
     try:
         return pieces[0] if len(pieces) == 1 else pa.concat_tables(pieces)
     except BROKEN as error:
         raise unreadable(relative, error) from error
+
+
+def _decoded(held: _File, names: list[str], relative: str, groups: tuple[int, int]) -> pa.Table:
+    if held.decoded is None or held.decoded[:2] != (groups, names):
+        held.decoded = None  # before the next is read, so that only one is held
+        held.decoded = (groups, names, read(held.file, names, relative, list(range(*groups))))
+    return held.decoded[2]

@@ -8,15 +8,13 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from assay.errors import UnreadableError
-from assay.inside import open_inside
 from assay.model import Claim
-from assay.readers.lerobot.files import json_of, mapping
+from assay.readers.lerobot.files import file_at, json_of, mapping
 from assay.readers.lerobot.info import Info
-from assay.readers.lerobot.parquet import column, file_at, innermost, is_numeric, opened, read, values
+from assay.readers.lerobot.parquet import column, innermost, is_numeric, opened, read, values
 from assay.readers.lerobot.tables import STATS
 
 __all__ = ["Statistics", "corpus_statistics", "line_statistics", "row_statistics"]
@@ -45,7 +43,7 @@ def line_statistics(root: Path, at: tuple[int, int, int]) -> Statistics:
         UnreadableError: if the line is not what was listed.
     """
     number, offset, size = at
-    with open_inside(root, STATS) as handle:
+    with file_at(root, STATS).open("rb") as handle:
         handle.seek(offset)
         line = handle.read(size)
     return _arrays(mapping(line, f"{STATS}:{number}").get("stats"))
@@ -68,8 +66,8 @@ def _array(value: Any) -> NDArray[np.float64]:
 
 
 @lru_cache(maxsize=1)
-def _table(path: Path, relative: str, stamp: tuple[int, int]) -> tuple[pa.Table, tuple[tuple[str, ...], ...]]:
-    """The columns ``stats/<feature>/<kind>`` of one table of episodes; the last one used is kept."""
+def _table(path: Path, relative: str, stamp: tuple[int, int]) -> tuple[Any, list[str], NDArray[np.int64]]:
+    """One table of episodes held open, its columns ``stats/<feature>/<kind>``, and where row groups begin."""
     del stamp  # part of the key: a changed file is read again
     file = opened(path, relative)
     names = [
@@ -77,8 +75,24 @@ def _table(path: Path, relative: str, stamp: tuple[int, int]) -> tuple[pa.Table,
         for field in file.schema_arrow
         if field.name.startswith("stats/") and is_numeric(innermost(field.type))
     ]
-    triples = tuple((name, *name[len("stats/") :].rpartition("/")[::2]) for name in names)
-    return read(file, names, relative).combine_chunks(), triples
+    sizes = [file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)]
+    return file, names, np.concatenate([[0], np.cumsum(np.array(sizes, np.int64))])
+
+
+@lru_cache(maxsize=1)
+def _group(
+    path: Path, relative: str, stamp: tuple[int, int], group: int
+) -> tuple[tuple[str, str, NDArray[Any]], ...]:
+    """The statistics in one row group: (feature, kind, (rows, c)); neighbours in a listing share it."""
+    file, names, _ = _table(path, relative, stamp)
+    table = read(file, names, relative, [group])
+    found = []
+    for name in names:
+        feature, _, kind = name[len("stats/") :].rpartition("/")
+        data = column(table, name)
+        if kind in KINDS and data is not None:
+            found.append((feature, kind, values(data, None)[0].astype(np.float64)))
+    return tuple(found)
 
 
 def row_statistics(root: Path, home: tuple[str, int]) -> Statistics:
@@ -89,11 +103,12 @@ def row_statistics(root: Path, home: tuple[str, int]) -> Statistics:
     """
     path = file_at(root, home[0])
     state = path.stat()
-    table, triples = _table(path, home[0], (state.st_size, state.st_mtime_ns))
+    stamp = (state.st_size, state.st_mtime_ns)
+    _, names, begins = _table(path, home[0], stamp)
+    if not names or home[1] >= begins[-1]:
+        return {}
+    group = int(np.searchsorted(begins, home[1], side="right")) - 1
     found: dict[str, dict[str, NDArray[Any]]] = {}
-    for name, feature, kind in triples:
-        data = column(table, name)
-        if kind in KINDS and data is not None:
-            x, _ = values(data.slice(home[1], 1), None)
-            found.setdefault(feature, {})[kind] = x.reshape(-1).astype(np.float64)
+    for feature, kind, x in _group(path, home[0], stamp, group):
+        found.setdefault(feature, {})[kind] = x[home[1] - int(begins[group])]
     return dict(found)

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from assay.errors import UnreadableError
 from assay.model import Claim
-from assay.readers.lerobot.files import lines_of, mapping, present, whole
-from assay.readers.lerobot.parquet import column, file_at, opened, read
+from assay.readers.lerobot.files import file_at, lines_of, mapping, present, whole
+from assay.readers.lerobot.parquet import column, opened, read
 
 __all__ = ["Episodes", "Row", "read_episodes", "read_stats_index", "read_tasks"]
 
@@ -104,7 +104,7 @@ def _length(value: Any) -> int | None:
 def _texts(value: Any) -> tuple[str, ...]:
     if isinstance(value, str):
         return (value,)
-    return tuple(str(v) for v in value if v is not None) if isinstance(value, list) else ()
+    return tuple([str(v) for v in value if v is not None]) if isinstance(value, list) else ()
 
 
 def _numbered(rows: list[Row]) -> list[Row]:

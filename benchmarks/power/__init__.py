@@ -1,0 +1,1 @@
+"""The power study: graded faults planted in real clips, and what each gate makes of them."""

@@ -1,0 +1,105 @@
+"""Every dose axis of every gate."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from benchmarks.power import clocks, damage, films, recoded, rows
+from benchmarks.power.trials import Ladder
+
+__all__ = ["LADDERS"]
+
+_AROUND: Final = (0.25, 0.5, 0.8, 0.9, 1.0, 1.1, 1.25, 2.0, 4.0)
+_SHARES: Final = (0.1, 0.25, 0.4, 0.45, 0.5, 0.55, 0.65, 1.0, 2.0)  # whole rows of 2,000
+_ALL: Final = ("g1v", "g1s", "gr1")
+_G1: Final = ("g1v", "g1s")
+
+
+def around(limit: float) -> tuple[float, ...]:
+    """Doses that bracket a limit."""
+    return tuple(round(m * limit, 10) for m in _AROUND)
+
+
+_RTG = (
+    Ladder("RTG001", "overshoot of a joint, 3 % of frames", "rad", tuple(m * 1e-4 for m in _AROUND if m != 1),
+           1e-4, rows.over),
+    Ladder("RTG001", "share of 2,000 frames 1e-3 rad beyond", "%", _SHARES, 0.5, rows.over_share),
+    Ladder("RTG001", "finger beyond its range, 3 % of frames", "of the range",
+           tuple(m * 0.01 for m in _AROUND if m != 1), 0.01, rows.over_finger),
+    Ladder("RTG008", "share of 2,000 frames on a limit", "%", around(2.0), 2.0, rows.plateau),
+    Ladder("RTG008", "length of each plateau, 4 % in all", "frames", (1, 2, 3, 4, 8), 2.7,
+           rows.short_plateaus),
+    Ladder("RTG008", "noise on a plateau of 4 %", "rad", (1e-4, 2e-4, 5e-4, 7e-4, 1e-3), None,
+           rows.rough_plateau),
+)  # fmt: skip
+_ACT = (
+    Ladder("ACT001", "share of one joint's moving rows copied", "of rows",
+           tuple(m * 0.5 for m in _AROUND if m <= 2 and m != 1), 0.5, rows.copied_action, _ALL),
+    Ladder("ACT005", "travel while the other side rests", "rad", tuple(m * 0.05 for m in _AROUND if m != 1),
+           0.05, rows.dead),
+    Ladder("ACT005", "time that a finger's state rests while asked to move", "of the clip",
+           (0.5, 0.7, 0.8, 0.88, 0.92, 0.95, 1.0), 0.9, rows.held),
+    Ladder("CHN010", "range of the most active joint", "rad", tuple(m * 0.05 for m in _AROUND if m != 1),
+           0.05, rows.kept_still, below=True),
+)  # fmt: skip
+_INT = (
+    Ladder("INT001", "pictures that cannot be decoded", "pictures", (1, 2, 5, 30), None, films.undecodable,
+           _ALL, pictures=True),
+    Ladder("INT001", "end of a table cut off", "% of the bytes", (0.1, 1, 10, 60), None,
+           damage.cut_table, _ALL),
+    Ladder("INT001", "end of a video cut off", "% of the bytes", (0.1, 1, 10, 60), None,
+           damage.cut_video, _ALL, pictures=True),
+    Ladder("INT001", "coded pictures overwritten", "bytes", (1, 30, 1000), None, damage.overwritten, _ALL,
+           pictures=True, times=100),
+    Ladder("INT003", "bad values in one column", "rows", (1, 2, 5, 30), None, rows.not_finite, _ALL),
+    Ladder("INT003", "size of one value", "rad", tuple(m * 1e4 for m in _AROUND), 1e4, rows.large, _ALL),
+    Ladder("INT007", "one stored number off", "tolerances", tuple(m for m in _AROUND if m != 1), 1.0,
+           rows.one_statistic),
+    Ladder("INT007", "stored count off", "rows", (1, 2, 10), None, rows.wrong_count),
+    Ladder("INT007", "half of a column moved later", "deviations", (1e-5, 1e-4, 1e-3, 2e-3, 5e-3, 1e-2), None,
+           rows.shifted),
+    Ladder("INT008", "pictures after the last row's", "pictures", (1, 3, 4, 5, 6, 7, 10, 20), 5.0,
+           films.surplus, _ALL, only="surplus", pictures=True),
+    Ladder("INT008", "last pictures are another take's", "pictures", (1, 2, 3, 5, 10, 30), None, films.leaked,
+           _ALL, only="cut", pictures=True),
+    Ladder("INT008", "the same, encoded anew", "pictures", (3, 10), None, recoded.leaked_file, _ALL,
+           only="cut", pictures=True, times=10),
+    Ladder("INT009", "columns that are copies", "columns", (1, 2, 4, 8), None, rows.copied_columns),
+    Ladder("INT009", "range of a copied column", "rad", tuple(m * 1e-3 for m in _AROUND if m != 1), 1e-3,
+           rows.short_range),
+)  # fmt: skip
+_SYN = (
+    Ladder("SYN004", "rows lost at once, even stamps", "rows", (1, 2, 3, 4, 5, 10), 2.5, clocks.hole, _ALL),
+    Ladder("SYN004", "rows lost at once, 3 ms jitter", "rows", (1, 2, 3, 4, 5, 10), 2.5,
+           clocks.hole_of_a_real_clock, _ALL),
+    Ladder("SYN004", "share of 2,000 steps that lack a row", "%", _SHARES, 0.5, clocks.lost),
+    Ladder("SYN005", "jump back", "periods", (0.25, 0.5, 0.8, 0.9, 1.1, 1.25, 2, 4, 1000), 1.0, clocks.back,
+           _ALL),
+    Ladder("SYN005", "share of 2,000 stamps repeated", "%", _SHARES, 0.5, clocks.repeated),
+    Ladder("SYN006", "rate error, even stamps", "%", tuple(m * 0.1 for m in _AROUND if m != 1), 0.1,
+           clocks.rate, _ALL, only="stamps"),
+    Ladder("SYN006", "rate error, 3 ms jitter", "%", tuple(m * 0.1 for m in _AROUND if m != 1), 0.1,
+           clocks.rate_of_a_real_clock, _ALL, only="stamps"),
+    Ladder("SYN006", "real over declared rate of a camera", "of the rate",
+           (0.975, 0.95, 0.92, 0.89, 0.85, 0.8, 0.6, 0.5), 0.9, films.slowed, ("gr1",),
+           below=True, only="pictures", pictures=True),
+    Ladder("SYN006", "the same, encoded anew", "of the rate", (0.95, 0.8, 0.5), 0.9, recoded.slowed_file,
+           ("gr1",), below=True, only="pictures", pictures=True, times=10),
+    Ladder("SYN007", "pictures more or fewer than rows", "pictures", (1, 2, 5, 30), None, films.counted, _ALL,
+           pictures=True),
+    Ladder("SYN008", "hold of all joints amid motion", "steps", (1, 2, 3, 4, 6, 12, 30), 3.0,
+           rows.frozen_rows, _ALL, only="joints", on_limit=True),
+    Ladder("SYN008", "the same at any place", "steps", (3, 6, 12, 30), 3.0, rows.frozen_anywhere, _ALL,
+           only="joints", on_limit=True),
+    Ladder("SYN008", "still pictures amid motion, 15 Hz under 30 (G1)", "transitions",
+           (3, 4, 5, 6, 7, 8, 12), 6.0, films.frozen_pictures, _G1, only="pictures", on_limit=True,
+           pictures=True),
+    Ladder("SYN008", "still pictures amid motion, 20 Hz of 20 (GR1)", "transitions", (1, 2, 3, 4, 6), 3.0,
+           films.frozen_pictures, ("gr1",), only="pictures", on_limit=True, pictures=True),
+    Ladder("SYN008", "G1, encoded anew", "transitions", (6, 8, 12), 6.0, recoded.frozen_file, _G1,
+           only="pictures", on_limit=True, pictures=True, times=10),
+    Ladder("SYN008", "GR1, encoded anew", "transitions", (3, 4, 6), 3.0, recoded.frozen_file, ("gr1",),
+           only="pictures", on_limit=True, pictures=True, times=10),
+)  # fmt: skip
+
+LADDERS: Final[tuple[Ladder, ...]] = (*_ACT, *_RTG, *_INT, *_SYN)

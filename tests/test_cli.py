@@ -1,0 +1,414 @@
+"""The command line as DESIGN has it: commands, exit codes, who prints what where, and how wide."""
+
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay import cli, plugs
+from assay.engine import Progress
+from assay.engine.job import Done
+from toy import assay, flights, toy_corpus, toy_plugs  # noqa: F401
+
+pytestmark = pytest.mark.usefixtures("toy_plugs")
+
+COMMANDS = (
+    "run", "demo", "selftest", "gates", "readers", "embodiments", "explain", "inspect", "calibrate",
+    "verdicts", "rejudge", "report", "inject",
+)  # fmt: skip
+LATER = {
+    "view": "0.5, with the [view] extra", "audit": "0.5", "accept": "0.6", "verify": "0.6", "export": "0.6",
+    "plan": "0.7", "watch": "0.7", "catalogue": "0.5", "transfer": "0.6",
+}  # fmt: skip
+
+
+class Said:
+    """What a command printed, and its exit code."""
+
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code, self.out, self.err = code, out, err
+
+    @property
+    def json(self) -> Any:
+        """Standard output as JSON, with nothing beside it."""
+        return json.loads(self.out)
+
+
+class Shell:
+    """Runs commands in this process."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self.capsys = capsys
+
+    def __call__(self, *arguments: object) -> Said:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("sys.argv", ["assay", *map(str, arguments)])
+            with pytest.raises(SystemExit) as stop:
+                cli.main()
+        out, err = self.capsys.readouterr()
+        for text in (out, err):
+            assert "\x1b" not in text
+            assert "Traceback" not in text, text
+        return Said(int(str(stop.value.code)), out, err)
+
+
+@pytest.fixture
+def shell(capsys: pytest.CaptureFixture[str]) -> Shell:
+    """A terminal that is none."""
+    return Shell(capsys)
+
+
+@pytest.fixture(scope="module")
+def corpora(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One corpus for each outcome."""
+    folder = tmp_path_factory.mktemp("corpora")
+    toy_corpus(folder / "good", {"ep_000": 0.5, "ep_001": 0.6})
+    toy_corpus(folder / "bad", flights(3))
+    (toy_corpus(folder / "open", {"ep_000": 0.5}) / "ep_001.npz").write_bytes(b"no zip")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def finished(corpora: Path) -> Path:
+    """A run in which something was rejected."""
+    from assay.engine import run
+    from assay.report import write_report
+
+    done = run(corpora / "bad", out=corpora / "finished", gates="INT950", jobs=1)
+    write_report(done, done.path / "report.html")
+    return done.path
+
+
+TOY = ("--gates", "INT950", "--jobs", 1)
+
+
+# ---------------------------------------------------------------------------------------------- commands
+
+
+def test_every_command_is_listed_with_one_line(shell: Shell) -> None:
+    said = shell("--help")
+    assert said.code == 0
+    for name in (*COMMANDS, *LATER):
+        assert any(line.split()[:1] == [name] for line in said.out.splitlines()), name
+    assert all(len(line) <= 80 for line in said.out.splitlines())
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, *LATER])
+def test_every_command_has_help(shell: Shell, name: str) -> None:
+    said = shell(name, "--help")
+    assert said.code == 0
+    assert f"assay {name}" in said.out
+    assert all(len(line) <= 80 for line in said.out.splitlines())
+
+
+@pytest.mark.parametrize("name", LATER)
+@pytest.mark.parametrize("more", [(), ("RUN", "--plan", "x", "--json", "add")], ids=["bare", "with options"])
+def test_what_comes_later_says_when(shell: Shell, name: str, more: tuple[str, ...]) -> None:
+    said = shell(name, *more)
+    assert (said.code, said.out) == (2, "")
+    assert said.err == f"assay: assay {name} arrives with version {LATER[name]} (found version 0.1.0).\n"
+
+
+def test_nothing_at_all_shows_the_help(shell: Shell) -> None:
+    said = shell()
+    assert said.code == 2
+    assert "Usage: assay" in said.out + said.err
+
+
+@pytest.mark.parametrize("words", ["run", "run x --colour", "sing", "run x --jobs 0", "run x --jobs many"])
+def test_wrong_use_of_options_is_exit_code_2(shell: Shell, words: str) -> None:
+    said = shell(*words.split())
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith("Usage: ")
+
+
+# -------------------------------------------------------------------------------------------- exit codes
+
+
+def test_0_everything_accepted(shell: Shell, corpora: Path, tmp_path: Path) -> None:
+    assert shell("run", corpora / "good", "--out", tmp_path / "r", *TOY).code == 0
+
+
+def test_3_something_required_was_not_measured(shell: Shell, corpora: Path, tmp_path: Path) -> None:
+    assert shell("run", corpora / "open", "--out", tmp_path / "r", *TOY).code == 3
+    assert shell("verdicts", tmp_path / "r").code == 3
+    allowed = shell("run", corpora / "open", "--out", tmp_path / "r", *TOY, "--resume", "--allow-unmeasured")
+    assert allowed.code == 0
+
+
+def test_1_something_was_rejected(shell: Shell, finished: Path) -> None:
+    for form in ("table", "json", "csv", "junit", "sarif", "md"):
+        assert shell("verdicts", finished, "--format", form).code == 1
+
+
+def test_2_no_reader_says_what_each_missed(shell: Shell, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    said = shell("run", tmp_path / "empty")
+    assert (said.code, said.out) == (2, "")
+    assert said.err == (
+        f"assay: {tmp_path / 'empty'}: no reader recognises this corpus (found lerobot: has no "
+        "meta/info.json; "
+        "toy: has no toy.json); point at the corpus's root (see assay readers).\n"
+    )
+    assert not Path("assay-runs").exists()
+
+
+def test_2_for_a_path_that_is_not_there_and_for_a_file(shell: Shell, tmp_path: Path) -> None:
+    absent = shell("run", tmp_path / "absent")
+    assert absent.code == 2
+    assert "there is no such corpus" in absent.err
+    (tmp_path / "notes.txt").write_text("hello")
+    file = shell("run", tmp_path / "notes.txt")
+    assert file.code == 2
+    assert "no reader recognises this corpus" in file.err
+
+
+def test_2_names_the_remedy_when_the_run_exists_or_lies_inside(
+    shell: Shell, corpora: Path, finished: Path
+) -> None:
+    said = shell("run", corpora / "bad", "--out", finished, *TOY)
+    assert said.code == 2
+    assert "--resume" in said.err
+    said = shell("run", corpora / "bad", "--out", corpora / "bad/run", *TOY)
+    assert said.code == 2
+    assert "choose --out elsewhere" in said.err
+
+
+@pytest.mark.parametrize("body", ["robot.urdf", "robot.xml", "folder/robot.mjcf"])
+def test_2_bodies_from_model_files_say_what_brings_them(shell: Shell, corpora: Path, body: str) -> None:
+    said = shell("run", corpora / "good", "--embodiment", body, "--dry-run")
+    assert (said.code, said.out) == (2, "")
+    assert said.err == (
+        f"assay: {body}: bodies from model files arrive with version 0.2; "
+        "use a packaged card (assay embodiments lists them).\n"
+    )
+
+
+def test_4_an_error_of_ours_shows_where(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken() -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(plugs, "gates", broken)
+    monkeypatch.setattr("sys.argv", ["assay", "gates"])
+    with pytest.raises(SystemExit) as stop:
+        cli.main()
+    said = capsys.readouterr()
+    assert (stop.value.code, said.out) == (4, "")
+    assert "Traceback" in said.err
+    assert said.err.endswith(
+        "assay: an error of Assay itself (ZeroDivisionError); please report it with the lines above\n"
+    )
+
+
+def test_130_interrupted_where_nothing_was_begun(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(plugs, "gates", interrupted)
+    said = shell("gates")
+    assert (said.code, said.out, said.err) == (130, "", "assay: interrupted\n")
+
+
+# ------------------------------------------------------------------------------------------------- json
+
+
+def test_json_of_lists(shell: Shell) -> None:
+    assert {"RTG001", "INT001"} <= {row["code"] for row in shell("gates", "--json").json}
+    assert {row["name"] for row in shell("readers", "--json").json} == {"lerobot", "toy"}
+    bodies = {row["name"]: row["joints"] for row in shell("embodiments", "--json").json}
+    assert bodies == {"unitree_g1_29": 29, "inspire": 12}
+    told = shell("explain", "rtg001", "--json").json
+    assert told["code"] == "RTG001"
+    assert {"what", "why", "method", "source", "blind spots", "dose"} <= set(told)
+
+
+def test_json_of_a_run_and_what_follows(shell: Shell, corpora: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    made = shell("run", corpora / "bad", "--out", out, *TOY, "--json")
+    assert made.code == 1
+    summary = json.loads((out / "summary.json").read_text())
+    assert made.json == summary | {"run": str(out), "report": str(out / "report.html")}
+    for field in (
+        "declared", "present", "episodes", "accepted", "rejected", "unmeasured", "frames", "hours", "gates",
+        "abstentions", "measure_id", "judge_id", "versions", "schema_version",
+    ):  # fmt: skip
+        assert field in summary, field
+    rows = shell("verdicts", out, "--json").json
+    assert {row["subject"] for row in as_rows(rows)} >= set(flights(3))
+    assert shell("report", out, "--json").json == {"report": str(out / "report.html")}
+    (tmp_path / "loose.toml").write_text('extends = "teleoperation"\n[params.INT950]\nlimit = 10')
+    again = shell("rejudge", out, "--profile", tmp_path / "loose.toml", "--json")
+    assert (again.code, again.json["rejected"]) == (0, 0)
+    assert again.json["run"] == str(tmp_path / "run-loose")
+
+
+def as_rows(told: Any) -> list[dict[str, Any]]:
+    """The verdict rows of ``verdicts --format json``."""
+    rows: list[dict[str, Any]] = told if isinstance(told, list) else told["verdicts"]
+    return rows
+
+
+def test_json_before_a_run(shell: Shell, corpora: Path, tmp_path: Path) -> None:
+    lines = shell("inspect", corpora / "good", "--json").json
+    assert {"item": "reader", "value": "toy", "known": "measured", "evidence": "has toy.json"} in lines
+    plan = shell("run", corpora / "good", "--dry-run", "--json", *TOY).json
+    assert plan["gates"] == {"INT950": 1}
+    learnt = shell("calibrate", corpora / "good", "--jobs", 1, "--out", tmp_path / "c.json", "--json").json
+    assert learnt == {"learnt": ["toy_centre"], "calibration": str(tmp_path / "c.json")}
+
+
+def test_json_is_json_whatever_strangers_call_things(shell: Shell, tmp_path: Path) -> None:
+    root = toy_corpus(tmp_path / "c", {"ep_000": 3.0}, channels=("\x1b[31mred\x07", "\x9b2J", 'q"\\', "ü🤖"))
+    made = shell("run", root, "--out", tmp_path / "r", *TOY)
+    assert "\\u001b[31mred" in made.out or "\x1b" not in made.out
+    channels = {row["channel"] for row in as_rows(shell("verdicts", tmp_path / "r", "--json").json)}
+    assert channels <= {"\x1b[31mred\x07", "\x9b2J", 'q"\\', "ü🤖", ""}
+    for form in ("table", "csv", "junit", "sarif", "md"):
+        assert "\x9b" not in shell("verdicts", tmp_path / "r", "--format", form).out
+
+
+# ------------------------------------------------------------------------------------------ what is shown
+
+
+def test_the_end_of_a_run_fits_into_15_lines_of_80_columns(
+    shell: Shell, corpora: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    said = shell("run", corpora / "bad", "--out", "runs/a", *TOY)
+    lines = said.out.splitlines()
+    assert len(lines) <= 15
+    assert max(map(len, lines)) <= 80
+    assert lines == [
+        "bad: toy, kind unresolved, judged as teleoperation, body unknown",
+        "coverage    3 of 3 declared episodes read; 30 frames, 3 s",
+        "decisions   accepted 2, rejected 1, unmeasured 0 of 3 declared",
+        "causes      INT950 toy too high: 1 episode, all at height z",
+        "report      runs/a/report.html",
+        "next        assay verdicts runs/a",
+    ]
+    assert said.err.splitlines()[0].startswith("measure: 1/3 episodes")
+    assert Path("runs/a/report.html").is_file()
+
+
+def test_the_end_keeps_its_last_lines_whatever_there_is_to_say(finished: Path) -> None:
+    from assay.store import Run
+    from assay.terminal import closing
+
+    done = Run(finished)
+    done.path = Path("/a/very/long/path/of a run/" + "x" * 60)
+    cause = {"gate": "INT950", "episodes": 5, "stream": "s" * 60, "channel": "c " * 90, "there": 3}
+    done.summary |= {"causes": [cause] * 9, "corpus_failures": ["INT006"] * 20, "errors": 2}
+    done.summary["unlock"] = {"hours": 2.0, "reason": "unknown-body", "remedy": "name the body " * 9}
+    lines = closing(done, f"{done.path}/report.html")
+    assert len(lines) == 15
+    assert lines[-4:] == ["report", f"{done.path}/report.html", "next", f"assay verdicts '{done.path}'"]
+    assert max(map(len, lines[:-4])) <= 80
+
+
+def test_the_default_folder_is_named_after_the_corpus(
+    shell: Shell, corpora: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert shell("run", corpora / "good", *TOY).code == 0
+    (made,) = Path("assay-runs").iterdir()
+    assert made.name.startswith("good-20")
+    assert (made / "report.html").is_file()
+
+
+def test_progress_is_a_line_per_ten_seconds_and_one_per_stage(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with cli._Bar() as bar:
+        for stage in ("calibrate", "measure"):
+            for second in range(35):
+                bar.show(Progress(stage, second + 1, 40, second + 1, 40, float(second), Done("e")))  # type: ignore[arg-type]
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert [line.split(" episodes")[0] for line in said.err.splitlines()] == [
+        f"{stage}: {n}/40" for stage in ("calibrate", "measure") for n in (1, 11, 21, 31)
+    ]
+    assert "left" in said.err
+
+
+class Terminal(io.StringIO):
+    """Something that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        """Yes."""
+        return True
+
+
+def test_no_color_is_honoured_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    for colour in (False, True):
+        shown = Terminal()
+        monkeypatch.setattr("sys.stderr", shown)
+        monkeypatch.setenv("TERM", "xterm-256color")
+        monkeypatch.delenv("NO_COLOR", raising=False)
+        if not colour:
+            monkeypatch.setenv("NO_COLOR", "1")
+        with cli._Bar() as bar:
+            bar.show(Progress("measure", 1, 2, 10, 20, 1.0))
+        assert ("\x1b[3" in shown.getvalue()) == colour
+
+
+def test_a_process_of_its_own_prints_results_to_stdout_only(corpora: Path, tmp_path: Path) -> None:
+    done = assay("run", corpora / "good", "--out", "r", *TOY, "--json", cwd=tmp_path, FORCE_COLOR="1")
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["accepted"] == 2
+    assert "\x1b" not in done.stdout + done.stderr
+    assert done.stderr.startswith("measure: 1/2 episodes")
+
+
+# ------------------------------------------------------------------------------------------ single ones
+
+
+def test_lists_and_explanations_fit_the_terminal(shell: Shell) -> None:
+    for words in ("gates", "readers", "embodiments", "explain RTG001", "explain int950"):
+        said = shell(*words.split())
+        assert said.code == 0
+        assert said.out
+        assert max(map(len, said.out.splitlines())) <= 80, words
+
+
+def test_an_explanation_has_all_sections_and_every_limit(shell: Shell) -> None:
+    said = shell("explain", "RTG001").out
+    for part in ("What:", "Why:", "Method:", "Source:", "Blind spots:", "Dose:", "limit =", "quota ="):
+        assert part in said
+
+
+def test_an_unknown_gate_is_wrong_use(shell: Shell) -> None:
+    said = shell("explain", "RTG999")
+    assert said.code == 2
+    assert said.err.startswith("assay: no gate has this code (found RTG999, expected ACT001, ")
+
+
+def test_inspect_drafts_a_sheet_and_writes_over_nothing(shell: Shell, corpora: Path, tmp_path: Path) -> None:
+    said = shell("inspect", corpora / "good", "--write-sheet", tmp_path / "s.toml")
+    assert said.code == 0
+    assert "unresolved  kind" in said.out
+    assert max(map(len, said.out.splitlines())) <= 80
+    assert '[streams."height"]' in (tmp_path / "s.toml").read_text()
+    again = shell("inspect", corpora / "good", "--write-sheet", tmp_path / "s.toml")
+    assert (again.code, "the file exists already" in again.err) == (2, True)
+    nowhere = shell("inspect", corpora / "good", "--write-sheet", tmp_path / "no/s.toml")
+    assert (nowhere.code, "the file cannot be written" in nowhere.err) == (2, True)
+
+
+def test_a_dry_run_writes_nothing(
+    shell: Shell, corpora: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    said = shell("run", corpora / "good", "--dry-run", *TOY)
+    assert said.code == 0
+    assert said.out.startswith("good: toy, 2 episodes, body None\n1 gates: INT950\nmeasure_id ")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_module_is_the_command() -> None:
+    assert "assay.cli:main" in Path(__file__).parent.parent.joinpath("pyproject.toml").read_text()
+    assert sys.modules["assay.cli"].main is cli.main

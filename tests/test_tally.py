@@ -1,0 +1,111 @@
+"""From verdicts to a decision, and from decisions to the counts of a run."""
+
+from itertools import product
+from typing import Any
+
+import pytest
+
+from assay.tally import Tally, decide
+
+STATUSES = ("pass", "fail", "abstain", "n/a", "error")
+EFFECTS = ("require", "reject", "flag", "report")
+
+
+def verdict(status: str, effect: str, gate: str = "RTG001", **more: Any) -> dict[str, Any]:
+    """One verdict row, as far as decisions look at it."""
+    row = {
+        "gate": gate,
+        "status": status,
+        "effect": effect,
+        "findings": 0,
+        "reason": "",
+        "stream": "",
+        "channel": "",
+    }
+    return row | more
+
+
+def episode(*verdicts: dict[str, Any], seconds: float = 3600.0) -> dict[str, Any]:
+    """One record of the ledger."""
+    decision, reasons = decide(verdicts)
+    return {"scope": "episode", "present": True, "frames": 10, "seconds": seconds, "decision": decision,
+            "reasons": ",".join(reasons), "verdicts": verdicts}  # fmt: skip
+
+
+def corpus(*verdicts: dict[str, Any]) -> dict[str, Any]:
+    """The record about the corpus."""
+    return {"scope": "corpus", "verdicts": verdicts}
+
+
+def tally(*records: dict[str, Any]) -> dict[str, Any]:
+    """The summary of some records."""
+    counted = Tally()
+    for record in records:
+        counted.add(record)
+    return counted.summary()
+
+
+@pytest.mark.parametrize(("status", "effect"), list(product(STATUSES, EFFECTS)))
+def test_one_gate_decides(status: str, effect: str) -> None:
+    rejects = status == "fail" and effect in ("require", "reject")
+    leaves_open = status in ("abstain", "error") and effect == "require"
+    expected = "rejected" if rejects else "unmeasured" if leaves_open else "accepted"
+    assert decide([verdict(status, effect)])[0] == expected
+
+
+def test_a_failure_outweighs_an_abstention_and_only_it_is_named() -> None:
+    verdicts = [verdict("abstain", "require", "SYN001"), verdict("fail", "reject", "ACT005"),
+                verdict("pass", "require", "RTG001"), verdict("fail", "flag", "SYN006")]  # fmt: skip
+    assert decide(verdicts) == ("rejected", ["ACT005"])
+
+
+def test_nothing_measured_at_all_is_accepted_only_if_nothing_is_required() -> None:
+    assert decide([]) == ("accepted", [])
+    assert decide([verdict("n/a", "require")]) == ("accepted", [])
+
+
+def test_counts_add_up() -> None:
+    s = tally(
+        episode(verdict("pass", "require")),
+        episode(verdict("fail", "require", stream="state", channel="elbow", findings=2)),
+        episode(verdict("fail", "require", stream="state", channel="elbow", findings=1)),
+        episode(verdict("fail", "require", stream="state", channel="knee", findings=1)),
+        episode(verdict("abstain", "require", reason="unknown-body"), seconds=7200.0),
+        episode(verdict("error", "require")),
+    )
+    assert (s["episodes"], s["accepted"], s["rejected"], s["unmeasured"]) == (6, 1, 3, 2)
+    assert (s["frames"], s["hours"], s["findings"], s["errors"]) == (60, 7.0, 4, 1)
+    assert s["gates"] == {"RTG001": {"pass": 1, "fail": 3, "abstain": 1, "n/a": 0, "error": 1}}
+    assert s["abstentions"] == {"unknown-body": 1}
+    assert s["causes"] == [
+        {"gate": "RTG001", "episodes": 3, "stream": "state", "channel": "elbow", "there": 2}
+    ]
+    assert s["unlock"]["reason"] == "unknown-body"
+    assert s["unlock"]["hours"] == 2.0
+
+
+def test_causes_are_ranked_and_an_episode_counts_for_each_gate_that_rejected_it() -> None:
+    both = episode(verdict("fail", "reject", "ACT005"), verdict("fail", "require", "RTG001"))
+    s = tally(both, episode(verdict("fail", "require", "RTG001")))
+    assert [(c["gate"], c["episodes"]) for c in s["causes"]] == [("RTG001", 2), ("ACT005", 1)]
+
+
+def test_curing_one_of_two_reasons_unlocks_nothing() -> None:
+    two = (verdict("abstain", "require", "SYN001", reason="nominal-clock"),
+           verdict("abstain", "require", "RTG001", reason="unknown-body"))  # fmt: skip
+    assert tally(episode(*two))["unlock"] is None
+    assert tally(episode(*two), episode(two[0]))["unlock"]["reason"] == "nominal-clock"
+
+
+def test_an_error_of_ours_is_nothing_that_others_can_cure() -> None:
+    assert tally(episode(verdict("error", "require", reason="error")))["unlock"] is None
+
+
+def test_only_failures_of_the_corpus_count_as_such() -> None:
+    s = tally(corpus(
+        verdict("abstain", "require", "INT006"), verdict("fail", "reject", "INT007"),
+        verdict("fail", "flag", "CHN010"), verdict("error", "report", "INT010"),
+    ))  # fmt: skip
+    assert s["corpus_failures"] == ["INT007"]
+    assert (s["episodes"], s["errors"]) == (0, 1)
+    assert tally(corpus(verdict("abstain", "require", "INT006")))["corpus_failures"] == []
