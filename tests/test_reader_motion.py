@@ -2,6 +2,7 @@
 
 import hashlib
 import pickle
+import random
 import runpy
 import shutil
 from pathlib import Path
@@ -18,6 +19,7 @@ from assay.motion.poses import euler_to_wxyz, order_by_tilt, rate_by_velocity, r
 from assay.motion.robots import ISAAC_G1, name_joints, robot_in
 from assay.reader import Reader
 from assay.sheet import Item, Sheet, apply
+from assay.unpickle import read_pickle
 
 GOLDEN = Path(__file__).parent / "golden/motion"
 MAKE = runpy.run_path(str(GOLDEN / "make.py"), run_name="make")
@@ -262,3 +264,96 @@ def test_c3d_byte_orders_and_integers_agree() -> None:
         assert np.array_equal(a.streams[0].x, other.streams[0].x, equal_nan=True)
     assert np.isnan(a.streams[0].x[1, 3:]).all()
     assert np.allclose(a.streams[0].x[0], [0.01, 0.02, 0.03, 0.01, 0.02, 1.7])
+
+
+# ------------------------------------------------------------------------------------- what strangers send
+
+ODD: dict[str, Any] = {
+    "none": None,
+    "scalar": np.float64(3),
+    "text": np.array("x"),
+    "flat": np.zeros(4),
+    "empty": np.zeros((0, 4)),
+    "wide": np.zeros((4, 5000), np.float32),
+    "deep": np.zeros((1, 1, 1, 1, 1)),
+    "nan": np.full((4, 4), np.nan),
+    "inf": np.full((4, 29), np.inf),
+    "short": np.zeros((1, 3)),
+    "complex": np.zeros((4, 3), complex),
+}
+
+
+def survives(name: str, folder: Path) -> None:
+    """A reader lists and opens, or says one sentence, with no other error and no warning."""
+    listing = reader(name).discover(folder)
+    for ref in listing.refs:
+        try:
+            ep = reader(name).open(listing, ref, None, sheet(G1))
+        except UnreadableError as error:
+            if not str(error).endswith("."):
+                raise
+        else:
+            assert all(len(s.t) == len(s.x) and len(s.channels) == s.x.shape[1] for s in ep.streams)
+
+
+@pytest.mark.parametrize("odd", sorted(ODD))
+@pytest.mark.parametrize("case", [c for c, r in CASES.items() if r.endswith("npz")])
+def test_odd_arrays_in_npz(case: str, odd: str, tmp_path: Path) -> None:
+    source = sorted((GOLDEN / case / "input").glob("*.npz"))[-1]
+    with np.load(source) as data:
+        whole = dict(data)
+    for key in whole:
+        changed = {k: v for k, v in whole.items() if k != key} | ({} if ODD[odd] is None else {key: ODD[odd]})
+        np.savez(tmp_path / "x.npz", allow_pickle=True, **changed)
+        survives(CASES[case], tmp_path)
+
+
+@pytest.mark.parametrize("odd", sorted(ODD))
+@pytest.mark.parametrize("case", ["h2o", "gmr", "phc_human"])
+def test_odd_values_in_pickles(case: str, odd: str, tmp_path: Path) -> None:
+    source = sorted((GOLDEN / case / "input").glob("*.pkl"))[0]
+    data = read_pickle(source.parent, source.name)
+    clip = data if "fps" in data else next(iter(data.values()))
+    for key in list(clip):
+        changed = dict(clip) | {key: ODD[odd]}
+        if ODD[odd] is None:
+            del changed[key]
+        (tmp_path / "x.pkl").write_bytes(pickle.dumps(changed if clip is data else {"a": changed}))
+        survives(CASES[case], tmp_path)
+
+
+@pytest.mark.parametrize("case", sorted(CASES))
+def test_changed_bytes_are_survived(case: str, tmp_path: Path) -> None:
+    dice = random.Random(case)
+    folder = shutil.copytree(GOLDEN / case / "input", tmp_path / "x")
+    for path in sorted(p for p in folder.rglob("*") if p.is_file() and p.stat().st_size):
+        whole = path.read_bytes()
+        for _ in range(40):
+            data = bytearray(whole)
+            data[dice.randrange(min(len(data), 3000))] = dice.randrange(256)
+            path.write_bytes(data)
+            survives(CASES[case], folder)
+        path.write_bytes(whole)
+
+
+def test_links_in_hdf5_lead_nowhere(tmp_path: Path) -> None:
+    import h5py
+
+    shutil.copy(GOLDEN / "cmu/input/clips.h5", tmp_path / "secret.h5")
+    (tmp_path / "in").mkdir()
+    with h5py.File(tmp_path / "in/a.h5", "w") as file:
+        file["clip"] = h5py.ExternalLink(str(tmp_path / "secret.h5"), "/clip_1")
+        file["soft"] = h5py.SoftLink("/clip")
+    assert reader("cmu-hdf5").discover(tmp_path / "in").refs == ()
+
+
+def test_an_hdf5_array_of_nothing_is_refused(tmp_path: Path) -> None:
+    import h5py
+
+    shutil.copy(GOLDEN / "cmu/input/clips.h5", tmp_path / "a.h5")
+    with h5py.File(tmp_path / "a.h5", "a") as file:
+        del file["clip_1/walkers/walker_0/joints"]
+        file.create_dataset("clip_1/walkers/walker_0/joints", (56, 1 << 22), "f8", chunks=(56, 64))
+    listing = reader("cmu-hdf5").discover(tmp_path)
+    with pytest.raises(UnreadableError, match="inflates"):
+        reader("cmu-hdf5").open(listing, listing.refs[0], None, Sheet())

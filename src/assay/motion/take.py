@@ -145,8 +145,9 @@ def matrix(x: Any, where: str, shape: tuple[int | None, ...]) -> Floats:
 def rate_of(value: Any, where: str) -> float | None:
     """A stated rate in Hz; a value below 1 is read as the frame time. None where nothing usable is stated."""
     try:
-        number = float(np.asarray(value).reshape(-1)[0])
-    except (TypeError, ValueError, IndexError):
+        first = np.asarray(value).reshape(-1)[0]
+        number = math.nan if np.iscomplexobj(first) else float(first)
+    except (TypeError, ValueError, IndexError, OverflowError):
         return None
     if not np.isfinite(number) or not 1e-4 < number <= 1e6:
         raise UnreadableError("the stated rate is not usable", where=where, found=str(number))
@@ -170,14 +171,16 @@ def episode(
 ) -> Episode:
     """The episode of one clip: conventions decided by sheet, file or data, else left unresolved."""
     mine = sheet.for_episode(ref.id)
-    rate = _rate(take, ref, mine)
-    streams = [*_joints(take, mine, rate), *(_pose(take, p, mine, rate) for p in take.poses)]
+    file, rate = ref.parts[0].path, _rate(take, ref, mine)
+    streams = [
+        *_joints(take, mine, rate, file),
+        *(_pose(take, p, mine, rate, file) for p in take.poses),
+    ]
     streams += [_body(take, b, rate) for b in take.bodies]
     streams += [
         _stream(s.name, s.role, s.x, s.channels, rate, side=s.side, limb=s.limb, frame=s.frame, valid=s.valid)
         for s in take.signals
     ]
-    file = ref.parts[0].path
     meta = {"format": f"{reader}: {take.layout}", "decided": take.decided, "unresolved": take.unresolved}
     return Episode(
         ref.id, tuple(s for s in streams if want is None or s.role in want),
@@ -220,9 +223,13 @@ def _stream(name: str, role: Role, x: NDArray[Any], channels: tuple[Channel, ...
     return Stream(name, role, t, x, channels, Clock.NOMINAL, rate, **more)
 
 
-def _joints(take: Take, sheet: Sheet, rate: Fraction | None) -> list[Stream]:
+def _joints(take: Take, sheet: Sheet, rate: Fraction | None, file: str) -> list[Stream]:
     if take.joints is None:
         return []
+    wide = take.joints.shape[1] if take.velocity is None else take.velocity.shape[1]
+    if wide != take.joints.shape[1]:
+        raise UnreadableError("positions and velocities differ in width", where=file,
+                              found=f"{take.joints.shape[1]} and {wide} joints")  # fmt: skip
     names, why = take.names or None, "named in the file"
     if names is None:
         names, why = name_joints(take.joints, sheet.body, take.usual, take.axes)
@@ -240,7 +247,10 @@ def _joints(take: Take, sheet: Sheet, rate: Fraction | None) -> list[Stream]:
     return found
 
 
-def _pose(take: Take, pose: Pose, sheet: Sheet, rate: Fraction | None) -> Stream:
+def _pose(take: Take, pose: Pose, sheet: Sheet, rate: Fraction | None, file: str) -> Stream:
+    if len(pose.xyz) != len(pose.q):
+        raise UnreadableError("positions and quaternions differ in length", where=f"{file}: {pose.name}",
+                              found=f"{len(pose.xyz)} and {len(pose.q)}")  # fmt: skip
     order, why = _order(take, pose, sheet)
     item = "quaternion" if pose.role is Role.BASE_POSE else f"quaternion of {pose.name}"
     if order is None:

@@ -164,7 +164,8 @@ def open_(listing: Listing, ref: Ref, want: frozenset[Role] | None, sheet: Sheet
     else:
         take.decided["unit"] = (unit, why)
         take.conversions.append(f"positions: {unit} to m")
-    positions = _positions(made, x) * UNITS.get(unit or "", 1.0)
+    with np.errstate(all="ignore"):  # "nan" and "inf" are numbers to a text file
+        positions = _positions(made, x) * UNITS.get(unit or "", 1.0)
     take.bodies = (Body("positions", positions, tuple(made.names)),)
     take.signals = (_angles(made, x),)
     take.conversions += ["positions: by forward kinematics of the file's hierarchy", "angles: deg to rad"]
