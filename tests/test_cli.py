@@ -150,11 +150,9 @@ def test_2_no_reader_says_what_each_missed(shell: Shell, tmp_path: Path) -> None
     (tmp_path / "empty").mkdir()
     said = shell("run", tmp_path / "empty")
     assert (said.code, said.out) == (2, "")
-    assert said.err == (
-        f"assay: {tmp_path / 'empty'}: no reader recognises this corpus (found lerobot: has no "
-        "meta/info.json; "
-        "toy: has no toy.json); point at the corpus's root (see assay readers).\n"
-    )
+    assert said.err.startswith(f"assay: {tmp_path / 'empty'}: no reader recognises this corpus (found ")
+    assert "lerobot: has no meta/info.json; " in said.err
+    assert said.err.endswith("toy: has no toy.json); point at the corpus's root (see assay readers).\n")
     assert not Path("assay-runs").exists()
 
 
@@ -221,7 +219,7 @@ def test_130_interrupted_where_nothing_was_begun(shell: Shell, monkeypatch: pyte
 
 def test_json_of_lists(shell: Shell) -> None:
     assert {"RTG001", "INT001"} <= {row["code"] for row in shell("gates", "--json").json}
-    assert {row["name"] for row in shell("readers", "--json").json} == {"lerobot", "toy"}
+    assert {row["name"] for row in shell("readers", "--json").json} >= {"lerobot", "csv36", "toy"}
     bodies = {row["name"]: row["joints"] for row in shell("embodiments", "--json").json}
     assert {"unitree_g1_29": 29, "inspire": 12, "unitree_h1": 19}.items() <= bodies.items()
     told = shell("explain", "rtg001", "--json").json

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any, BinaryIO, Final
 
 import numpy as np
@@ -52,7 +53,8 @@ def _header(file: BinaryIO, where: str) -> Header:
             (3, 0): np.lib.format.read_array_header_2_0,
         }[version]
         shape, fortran, dtype = read(file, max_header_size=_MOST_HEADER)
-    except (ValueError, KeyError, TypeError, SyntaxError, RecursionError, MemoryError) as error:
+    except (*_BROKEN, KeyError, TypeError, SyntaxError, TokenError, MemoryError) as error:
+        # numpy parses the header as Python source (never running it) and lets that parser's errors out.
         found = str(error).splitlines()[0][:120] if str(error) else type(error).__name__
         raise UnreadableError("the array has no readable header", where=where, found=found) from None
     if any(n < 0 for n in shape) or len(shape) > 8:

@@ -13,6 +13,7 @@ import bz2
 import io
 import lzma
 import pickle
+import struct
 import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -28,6 +29,9 @@ __all__ = ["Name", "Unpickler", "load_pickle", "plain", "read_pickle"]
 
 MOST_INFLATED: Final = 1 << 30
 """Bytes that a compressed pickle may inflate to; an uncompressed one is bounded by its own size."""
+LOOSE: Final = 64 << 20
+MOST_RATIO: Final = 200
+"""No motion compresses better than this beyond ``LOOSE`` bytes."""
 MOST_DEPTH: Final = 64
 _NUMPY: Final = ("numpy.core", "numpy._core")
 _BUILTINS: Final = ("builtins", "__builtin__")
@@ -174,7 +178,7 @@ _MADE: Final[dict[str, Callable[..., Any]]] = {
     **{f"{m}.{k.__name__}": _of(k, bytes, bytearray) for m in _BUILTINS for k in (bytes, bytearray)},
 }  # fmt: skip
 _TOKENS: Final = frozenset(
-    {"numpy.ndarray", *(f"{m}.{k}" for m in _BUILTINS for k in ("int", "float", "str", "bool", "complex"))}
+    {"numpy.ndarray", *(f"{m}.{k}" for m in _BUILTINS for k in ("int", "float", "str", "bool"))}
 )
 _NEW: Final[dict[str, Callable[[], Pending]]] = {"joblib.numpy_pickle.NumpyArrayWrapper": Wrapper}
 
@@ -253,12 +257,21 @@ class Unpickler(_Machine):  # type: ignore[misc]
             raise RefusedError(f"it sets the state of a {type(what).__name__}")
         what.build(state, self)
 
+    def _bytearray(self) -> None:
+        # Python's own allocates what the opcode asks for before it looks whether that is there.
+        (count,) = struct.unpack("<Q", self.read(8))
+        data = self.read(count)
+        if len(data) != count:
+            raise RefusedError(f"{count} bytes are needed and {len(data)} are left")
+        self.append(bytes(data))
+
     def _refuse(self) -> None:
         raise RefusedError("it uses an opcode for instances or registered code")
 
     dispatch[pickle.REDUCE[0]] = _reduce
     dispatch[pickle.BUILD[0]] = _build
     dispatch[pickle.NEWOBJ[0]] = _new
+    dispatch[pickle.BYTEARRAY8[0]] = _bytearray
     for _code in (pickle.INST, pickle.OBJ, pickle.NEWOBJ_EX, pickle.EXT1, pickle.EXT2, pickle.EXT4,
                   pickle.NEXT_BUFFER, pickle.READONLY_BUFFER):  # fmt: skip
         dispatch[_code[0]] = _refuse
@@ -383,7 +396,7 @@ def _inflated(file: BinaryIO, machine: Any, where: str) -> bytes:
                 raise UnreadableError("the compressed file ends early", where=where)
             part = machine.decompress(data, 1 << 24)
             total += len(part)
-            if total > MOST_INFLATED:
+            if total > MOST_INFLATED or total > max(LOOSE, MOST_RATIO * file.tell()):
                 raise UnreadableError("the file inflates beyond measure", where=where,
                                       expected=f"at most {MOST_INFLATED >> 20} MiB",
                                       remedy="store it uncompressed")  # fmt: skip

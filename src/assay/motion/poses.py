@@ -57,7 +57,7 @@ def to_wxyz(q: Floats, order: str) -> Floats:
 def tilt(q: Floats, order: str) -> Floats:
     """Angle in degrees between a body's own z axis and the world's; (n,)."""
     w, x, y, z = to_wxyz(q, order).T
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         cosine = 1.0 - 2.0 * (x * x + y * y) / (w * w + x * x + y * y + z * z)
     angle: Floats = np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0)))
     return angle
@@ -81,10 +81,14 @@ def order_by_tilt(q: Floats) -> tuple[str | None, str]:
 
 def order_by_rotvec(q: Floats, rotvec: Floats) -> tuple[str | None, str]:
     """The order under which quaternions are the rotation vectors (n, 3) that the same file stores."""
-    angle = np.linalg.norm(rotvec, axis=1, keepdims=True)
-    half = np.sinc(angle / (2 * np.pi)) / 2  # sin(a/2)/a
-    same = np.concatenate([np.cos(angle / 2), half * rotvec], axis=1)
-    close = {order: float(np.median(np.abs((to_wxyz(q, order) * same).sum(axis=1)))) for order in ORDERS}
+    with np.errstate(all="ignore"):
+        angle = np.linalg.norm(rotvec, axis=1, keepdims=True)
+        half = np.sinc(angle / (2 * np.pi)) / 2  # sin(a/2)/a
+        same = np.concatenate([np.cos(angle / 2), half * rotvec], axis=1)
+        cosine = {order: np.abs((to_wxyz(q, order) * same).sum(axis=1)) for order in ORDERS}
+    if not len(q):
+        return None, "no frames"
+    close = {order: float(np.median(c)) for order, c in cosine.items()}
     told = ", ".join(f"{order} {value:.4f}" for order, value in close.items())
     best = max(ORDERS, key=lambda order: close[order])
     text = f"|cosine| to the stored root rotation vector: {told}"
@@ -97,10 +101,11 @@ def rate_by_velocity(q: Floats, dq: Floats) -> tuple[float | None, str]:
     n = min(len(q), len(dq))
     if n < 8 or q.shape[1:] != dq.shape[1:]:
         return None, "too few stored velocities"
-    steps = (dq[1:n] + dq[: n - 1]) / 2
-    summed = np.concatenate([np.zeros((1, q.shape[1])), np.cumsum(steps, axis=0)])
-    a, b = q[:n] - q[:n].mean(axis=0), summed - summed.mean(axis=0)
-    ab, aa, bb = float((a * b).sum()), float((a * a).sum()), float((b * b).sum())
+    with np.errstate(all="ignore"):
+        steps = (dq[1:n] + dq[: n - 1]) / 2
+        summed = np.concatenate([np.zeros((1, q.shape[1])), np.cumsum(steps, axis=0)])
+        a, b = q[:n] - q[:n].mean(axis=0), summed - summed.mean(axis=0)
+        ab, aa, bb = float((a * b).sum()), float((a * a).sum()), float((b * b).sum())
     if not np.isfinite([ab, aa, bb]).all() or ab <= 0 or aa <= 0 or bb <= 0:
         return None, "the stored velocities do not belong to the positions"
     rate, alike = bb / ab, ab / np.sqrt(aa * bb)
@@ -113,17 +118,28 @@ def rate_by_velocity(q: Floats, dq: Floats) -> tuple[float | None, str]:
     return float(usual), f"{told}; the nearest usual rate"
 
 
+_LOW: Final = ("foot", "toe", "ankle", "heel", "lhee", "rhee", "_fcc", "_fm1", "_fm5", "_tam")
+_TALL: Final = 0.3
+"""m between feet and head, below which no axis is up."""
+_HIGH: Final = ("head", "neck", "_saj", "cv7", "fhd", "bhd")
+"""Words of joints, and of the usual marker sets (ISB, Plug-in Gait), at a body's two ends."""
+
+
 def up_axis(x: Floats, names: Sequence[str]) -> tuple[str | None, str]:
     """Which axis of positions (n, J, 3) points from feet to head, e.g. ``+z``; None where none does."""
-    low = [i for i, n in enumerate(names) if any(w in n.lower() for w in ("foot", "toe", "ankle"))]
-    high = [i for i, n in enumerate(names) if "head" in n.lower() or n.lower().endswith("neck")]
+    low = [i for i, n in enumerate(names) if any(w in n.lower() for w in _LOW)]
+    high = [i for i, n in enumerate(names) if any(w in n.lower() for w in _HIGH)]
     if not low or not high or not len(x):
         return None, "no feet and head are named"
-    along = np.nanmedian(x[:, high].mean(axis=1) - x[:, low].mean(axis=1), axis=0)
+    apart = x[:, high].mean(axis=1) - x[:, low].mean(axis=1)
+    apart = apart[np.isfinite(apart).all(axis=1)]
+    if not len(apart):
+        return None, "feet and head are never seen together"
+    along = np.median(apart, axis=0)
     axis = int(np.abs(along).argmax())
     told = "head above feet by " + ", ".join(f"{v:.2f} along {a}" for v, a in zip(along, "xyz", strict=True))
     rest = np.delete(np.abs(along), axis)
-    if not np.isfinite(along).all() or np.abs(along[axis]) < 2 * rest.max():
+    if np.abs(along[axis]) < max(_TALL, 2 * rest.max()):
         return None, f"{told}: no axis is clearly up"
     return f"{'+' if along[axis] > 0 else '-'}{'xyz'[axis]}", told
 

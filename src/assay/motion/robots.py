@@ -33,8 +33,8 @@ NEAR: Final = 0.02
 
 
 def robot_in(path: Path) -> str | None:
-    """The one robot that a path's last three steps name, nearest first, e.g. ``g1``; else None."""
-    for text in reversed(path.parts[-3:]):
+    """The one robot that the steps of a path name, last step first, e.g. ``g1``; else None."""
+    for text in reversed(path.parts):
         words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text).lower()
         found = set(_ROBOT.findall(re.sub(r"[-_.]", " ", words).replace("h1 2", "h1_2")))
         if found:

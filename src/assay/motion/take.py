@@ -13,6 +13,7 @@ Time. Every clock is nominal. Without a rate, ``Stream.rate`` is None and ``t`` 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -24,12 +25,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.errors import UnreadableError
-from assay.model import Channel, Claim, Clock, Episode, Listing, Ref, Role, Source, Stream, StreamDecl
+from assay.model import Channel, Claim, Clock, Episode, Listing, Ref, Role, Source, Stream
 from assay.motion.poses import order_by_rotvec, order_by_tilt, to_wxyz, up_axis, y_up_to_z_up
 from assay.motion.robots import name_joints
 from assay.sheet import Sheet
 
-__all__ = ["Body", "Pose", "Signal", "Take", "body_channels", "declared", "episode", "matrix", "rate_of"]
+__all__ = ["Body", "Pose", "Signal", "Take", "body_channels", "episode", "matrix", "rate_of", "unended"]
 
 Floats = NDArray[np.float64]
 POSE: Final = tuple(
@@ -144,8 +145,9 @@ def matrix(x: Any, where: str, shape: tuple[int | None, ...]) -> Floats:
 def rate_of(value: Any, where: str) -> float | None:
     """A stated rate in Hz; a value below 1 is read as the frame time. None where nothing usable is stated."""
     try:
-        number = float(np.asarray(value).reshape(-1)[0])
-    except (TypeError, ValueError, IndexError):
+        first = np.asarray(value).reshape(-1)[0]
+        number = math.nan if np.iscomplexobj(first) else float(first)
+    except (TypeError, ValueError, IndexError, OverflowError):
         return None
     if not np.isfinite(number) or not 1e-4 < number <= 1e6:
         raise UnreadableError("the stated rate is not usable", where=where, found=str(number))
@@ -158,9 +160,10 @@ def body_channels(names: Sequence[str], what: str) -> tuple[Channel, ...]:
     return tuple(Channel(f"{n}.{e}", unit, Role.HUMAN_BODY) for n in names for e in ends)
 
 
-def declared(**roles: Role) -> tuple[StreamDecl, ...]:
-    """Declarations of streams by name, for a `Peek`."""
-    return tuple(StreamDecl(name, role) for name, role in roles.items())
+def unended(ended: bool, file: str) -> Claim:
+    """A text file's last line break: without one its last number may be cut, which nothing can tell."""
+    found, size = ("a line break", 0.0) if ended else ("no line break", math.nan)
+    return Claim("boundary", "end of the file", "a line break", found, size, where=file)
 
 
 def episode(
@@ -168,14 +171,16 @@ def episode(
 ) -> Episode:
     """The episode of one clip: conventions decided by sheet, file or data, else left unresolved."""
     mine = sheet.for_episode(ref.id)
-    rate = _rate(take, ref, mine)
-    streams = [*_joints(take, mine, rate), *(_pose(take, p, mine, rate) for p in take.poses)]
+    file, rate = ref.parts[0].path, _rate(take, ref, mine)
+    streams = [
+        *_joints(take, mine, rate, file),
+        *(_pose(take, p, mine, rate, file) for p in take.poses),
+    ]
     streams += [_body(take, b, rate) for b in take.bodies]
     streams += [
         _stream(s.name, s.role, s.x, s.channels, rate, side=s.side, limb=s.limb, frame=s.frame, valid=s.valid)
         for s in take.signals
     ]
-    file = ref.parts[0].path
     meta = {"format": f"{reader}: {take.layout}", "decided": take.decided, "unresolved": take.unresolved}
     return Episode(
         ref.id, tuple(s for s in streams if want is None or s.role in want),
@@ -218,9 +223,13 @@ def _stream(name: str, role: Role, x: NDArray[Any], channels: tuple[Channel, ...
     return Stream(name, role, t, x, channels, Clock.NOMINAL, rate, **more)
 
 
-def _joints(take: Take, sheet: Sheet, rate: Fraction | None) -> list[Stream]:
+def _joints(take: Take, sheet: Sheet, rate: Fraction | None, file: str) -> list[Stream]:
     if take.joints is None:
         return []
+    wide = take.joints.shape[1] if take.velocity is None else take.velocity.shape[1]
+    if wide != take.joints.shape[1]:
+        raise UnreadableError("positions and velocities differ in width", where=file,
+                              found=f"{take.joints.shape[1]} and {wide} joints")  # fmt: skip
     names, why = take.names or None, "named in the file"
     if names is None:
         names, why = name_joints(take.joints, sheet.body, take.usual, take.axes)
@@ -238,7 +247,10 @@ def _joints(take: Take, sheet: Sheet, rate: Fraction | None) -> list[Stream]:
     return found
 
 
-def _pose(take: Take, pose: Pose, sheet: Sheet, rate: Fraction | None) -> Stream:
+def _pose(take: Take, pose: Pose, sheet: Sheet, rate: Fraction | None, file: str) -> Stream:
+    if len(pose.xyz) != len(pose.q):
+        raise UnreadableError("positions and quaternions differ in length", where=f"{file}: {pose.name}",
+                              found=f"{len(pose.xyz)} and {len(pose.q)}")  # fmt: skip
     order, why = _order(take, pose, sheet)
     item = "quaternion" if pose.role is Role.BASE_POSE else f"quaternion of {pose.name}"
     if order is None:

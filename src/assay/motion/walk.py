@@ -16,6 +16,8 @@ from assay.motion.robots import robot_in
 __all__ = ["Peek", "Peeker", "files_of", "list_clips", "share_of"]
 
 MOST_FILES: Final = 1_000_000
+MOST_SEEN: Final = 100_000
+"""Names that a probe looks at; a corpus that shows none of its files among these is not found by it."""
 SAMPLE: Final = 12
 """Files that a probe opens at most."""
 
@@ -44,18 +46,21 @@ Peeker = Callable[[Path, str], Sequence[Peek]]
 """(root, path) → the clips in a file; none if it has another layout. Raises UnreadableError if broken."""
 
 
-def files_of(root: Path, suffixes: tuple[str, ...]) -> Iterator[tuple[Path, str]]:
+def files_of(root: Path, suffixes: tuple[str, ...], most: int | None = None) -> Iterator[tuple[Path, str]]:
     """(corpus folder, relative path) of every file below ``root`` with one of the suffixes, sorted.
 
-    ``root`` may be one file: the folder is then the one that it lies in.
+    ``root`` may be one file: the folder is then the one that it lies in. ``most`` ends the walk early.
     """
     if root.is_file():
         if root.name.lower().endswith(suffixes):
             yield root.parent, root.name
         return
-    seen = 0
+    seen = looked = 0
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(f for f in folders if not f.startswith("."))
+        looked += len(names)
+        if most is not None and looked > most:
+            return
         for name in sorted(names):
             if name.lower().endswith(suffixes) and not name.startswith("."):
                 seen += 1
@@ -87,7 +92,7 @@ def share_of(path: Path, suffixes: tuple[str, ...], peek: Peeker, title: str) ->
 
 def _first(path: Path, suffixes: tuple[str, ...]) -> list[tuple[Path, str]]:
     found: list[tuple[Path, str]] = []
-    for one in files_of(path, suffixes):
+    for one in files_of(path, suffixes, MOST_SEEN):
         found.append(one)
         if len(found) == SAMPLE:
             break
@@ -112,7 +117,7 @@ def list_clips(name: str, path: Path, suffixes: tuple[str, ...], peek: Peeker, k
         other += not found
         for one in found:
             peeks.append(one)
-            robot = robot_in(root.absolute() / file) if one.joints else None
+            robot = robot_in(Path(root.absolute().name, file)) if one.joints else None
             robots.add(robot)
             key = {"layout": one.layout, "clip": one.key, "robot": robot, **one.more}
             stem = f"{_stem(file)}/{one.key}" if len(found) > 1 else _stem(file)

@@ -15,7 +15,7 @@ Traps met. Channel order differs per joint (ZYX, ZXY); ``Frame Time`` is rounded
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -25,7 +25,7 @@ from assay.errors import UnreadableError
 from assay.inside import open_inside
 from assay.model import Channel, Claim, Episode, Listing, Ref, Role, StreamDecl
 from assay.motion.poses import rotation
-from assay.motion.take import Body, Floats, Signal, Take, body_channels, episode
+from assay.motion.take import Body, Floats, Signal, Take, body_channels, episode, unended
 from assay.motion.walk import Peek, list_clips, share_of
 from assay.reader import Probe, reader
 from assay.sheet import Sheet
@@ -157,23 +157,23 @@ def open_(listing: Listing, ref: Ref, want: frozenset[Role] | None, sheet: Sheet
     take = Take("skeleton", fps=_rate(made.time), fps_why=f"frame time {made.time:g} s")
     size = float(abs(made.frames - len(x)))
     take.claims.append(Claim("declared", "Frames", str(made.frames), str(len(x)), size, where=file))
+    take.claims.append(unended(made.rest.endswith(b"\n"), file))
     unit, why = _unit(made)
     if unit is None:
         take.unresolved["unit"] = why
     else:
         take.decided["unit"] = (unit, why)
         take.conversions.append(f"positions: {unit} to m")
-    positions = _positions(made, x) * UNITS.get(unit or "", 1.0)
+    with np.errstate(all="ignore"):  # "nan" and "inf" are numbers to a text file
+        positions = _positions(made, x) * UNITS.get(unit or "", 1.0)
     take.bodies = (Body("positions", positions, tuple(made.names)),)
     take.signals = (_angles(made, x),)
     take.conversions += ["positions: by forward kinematics of the file's hierarchy", "angles: deg to rad"]
-    made_episode = episode(NAME, listing, ref, want, sheet, take)
-    return made_episode if unit else _without_unit(made_episode)
+    ep = episode(NAME, listing, ref, want, sheet, take)
+    return ep if unit else _without_unit(ep)
 
 
 def _without_unit(ep: Episode) -> Episode:
-    from dataclasses import replace
-
     stream = ep.stream("positions")
     if stream is None:
         return ep

@@ -71,16 +71,25 @@ def _head(data: bytes, file: str) -> Head:
             "the processor type is unknown", where=file, found=str(processor), expected="84, 85, 86"
         )
     order = ">" if processor == MIPS else "<"
-    words = np.frombuffer(data[:24], f"{order}u2")
     said = _parameters(data[at : at + max(1, data[at + 2]) * BLOCK], order, processor == DEC)
+    try:
+        return _counted(data, said, order, processor == DEC)
+    except (ValueError, OverflowError) as error:  # a count that is no number
+        raise UnreadableError("the parameters are not usable", where=file, found=str(error)[:80]) from None
+
+
+def _counted(data: bytes, said: Parameters, order: str, dec: bool) -> Head:
+    words = np.frombuffer(data[:24], f"{order}u2")
     labels = [*_labels(said, "POINT:LABELS"), *_labels(said, "POINT:LABELS2")]
     points = _number(said, "POINT:USED", int(words[1]))
+    if not 0 <= points < 65536:
+        raise ValueError(f"{points} points")
     return Head(
         points=int(points), analog=int(words[2]), frames=_frames(said, words),
-        rate=_number(said, "POINT:RATE", float(_floats(data[20:24], order, processor == DEC)[0])),
-        scale=_number(said, "POINT:SCALE", float(_floats(data[12:16], order, processor == DEC)[0])),
+        rate=_number(said, "POINT:RATE", float(_floats(data[20:24], order, dec)[0])),
+        scale=_number(said, "POINT:SCALE", float(_floats(data[12:16], order, dec)[0])),
         start=(int(_number(said, "POINT:DATA_START", int(words[8]))) - 1) * BLOCK,
-        order=order, dec=processor == DEC,
+        order=order, dec=dec,
         labels=_unique(labels, int(points)), unit=(_labels(said, "POINT:UNITS") or [""])[0].lower(),
         up=(_labels(said, "POINT:Y_SCREEN") or [""])[0].lower(),
     )  # fmt: skip
@@ -158,9 +167,11 @@ def _labels(said: Parameters, name: str) -> list[str]:
 
 def _unique(labels: list[str], points: int) -> tuple[str, ...]:
     names: list[str] = []
+    used: set[str] = set()
     for i in range(points):
         label = labels[i] if i < len(labels) and labels[i] else f"marker_{i}"
-        names.append(label if label not in names else f"{label}_{i}")
+        names.append(label if label not in used else f"{label}_{i}")
+        used.add(names[-1])
     return tuple(names)
 
 

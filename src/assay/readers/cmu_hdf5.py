@@ -32,6 +32,8 @@ NAME: Final = "cmu-hdf5"
 SUFFIXES: Final = (".h5", ".hdf5")
 WALKER: Final = "walkers/walker_0"
 PROP: Final = "props/prop_0"
+LOOSE: Final = 64 << 20
+MOST_RATIO: Final = 200
 MOST_VALUES: Final = 1 << 28
 MAGIC: Final = b"\x89HDF\r\n\x1a\n"
 
@@ -52,23 +54,32 @@ def _opened(root: Path, file: str) -> Iterator[Any]:
             raise UnreadableError("the HDF5 file is broken", where=file, found=str(error)[:120]) from error
 
 
+def _at(group: Any, path: str) -> Any:
+    """What lies at a path, never through a link that may lead to another file; None where nothing does."""
+    for step in path.split("/"):
+        if not isinstance(group, h5py.Group) or not isinstance(group.get(step, getlink=True), h5py.HardLink):
+            return None
+        group = group[step]
+    return group
+
+
 def _is_clip(group: Any) -> bool:
-    return isinstance(group, h5py.Group) and isinstance(group.get(f"{WALKER}/joints"), h5py.Dataset)
+    return isinstance(_at(group, f"{WALKER}/joints"), h5py.Dataset)
 
 
 def peek(root: Path, file: str) -> list[Peek]:
     """The clips of a file, from shapes and attributes."""
     with _opened(root, file) as data:
-        return [_peek(data[name], name, file) for name in data if _is_clip(data[name])]
+        return [_peek(_at(data, name), name, file) for name in data if _is_clip(_at(data, name))]
 
 
 def _peek(group: Any, name: str, file: str) -> Peek:
-    shape = group[f"{WALKER}/joints"].shape
+    shape = _at(group, f"{WALKER}/joints").shape
     if len(shape) != 2:
         raise UnreadableError("an array has another shape", where=f"{file}: {name}", found=str(shape))
     channels = tuple(Channel(f"joint_{i}", "rad", Role.JOINT_POSITION) for i in range(min(shape[0], 500)))
     streams = [StreamDecl("joints", Role.JOINT_POSITION, channels), StreamDecl("root", Role.BASE_POSE, POSE)]
-    if PROP in group:
+    if _at(group, PROP) is not None:
         streams.append(StreamDecl("prop_0", Role.OBJECT_POSE, POSE))
     return Peek("walker", shape[1], shape[0], name, rate_of(_dt(group), file), tuple(streams))
 
@@ -98,7 +109,7 @@ def open_(listing: Listing, ref: Ref, want: frozenset[Role] | None, sheet: Sheet
     """
     part = ref.parts[0]
     with _opened(listing.root, part.path) as data:
-        group = data.get(part.key["clip"] or "/")
+        group = _at(data, part.key["clip"])
         if not _is_clip(group):
             raise UnreadableError("the file holds no such clip", where=part.path, expected=part.key["clip"])
         take = _take(group, part.path, part.key["clip"])
@@ -109,10 +120,10 @@ def _take(group: Any, file: str, clip: str) -> Take:
     where = f"{file}: {clip}"
     q = _get(group, f"{WALKER}/joints", where, None)
     poses = [_pose(group, WALKER, "root", Role.BASE_POSE, where)]
-    if PROP in group:
+    if _at(group, PROP) is not None:
         poses.append(_pose(group, PROP, "prop_0", Role.OBJECT_POSE, where))
     take = Take("walker", q, poses=tuple(poses), velocity_key="joints_velocity")
-    if f"{WALKER}/joints_velocity" in group:
+    if _at(group, f"{WALKER}/joints_velocity") is not None:
         take.velocity = _get(group, f"{WALKER}/joints_velocity", where, q.shape[1])
     take.fps = rate_of(_dt(group), where)
     take.fps_why = "dt of the clip" if take.fps else "the clip states no dt"
@@ -130,12 +141,16 @@ def _pose(group: Any, path: str, name: str, role: Role, where: str) -> Pose:
 
 
 def _get(group: Any, path: str, where: str, width: int | None) -> Floats:
-    data = group.get(path)
+    data = _at(group, path)
     if not isinstance(data, h5py.Dataset):
         raise UnreadableError("an array is missing", where=where, expected=path)
     if data.size is None or data.size > MOST_VALUES or data.dtype.kind not in "biuf":
         raise UnreadableError(
             "an array is no motion", where=f"{where}/{path}", found=f"{data.shape} {data.dtype}"[:80]
+        )
+    if data.nbytes > max(LOOSE, MOST_RATIO * data.id.get_storage_size()):
+        raise UnreadableError(
+            "an array inflates beyond measure", where=f"{where}/{path}", found=f"{data.nbytes} bytes"
         )
     if data.external or data.is_virtual:
         raise UnreadableError("an array lies in another file", where=f"{where}/{path}")

@@ -19,7 +19,7 @@ import numpy as np
 from assay.errors import UnreadableError
 from assay.inside import open_inside
 from assay.model import Channel, Episode, Listing, Ref, Role, StreamDecl
-from assay.motion.take import POSE, Pose, Take, episode
+from assay.motion.take import POSE, Pose, Take, episode, unended
 from assay.motion.walk import Peek, list_clips, share_of
 from assay.reader import Probe, reader
 from assay.sheet import Sheet
@@ -70,16 +70,18 @@ def open_(listing: Listing, ref: Ref, want: frozenset[Role] | None, sheet: Sheet
         UnreadableError: if it is no table of numbers.
     """
     file = ref.parts[0].path
-    x = _table(listing.root, file)
+    x, ended = _table(listing.root, file)
     if not FEWEST <= x.shape[1] - 7 <= MOST:
         raise UnreadableError("the table is no robot's pose", where=file, found=f"{x.shape[1]} columns",
                               expected="7 for the base and one for each joint")  # fmt: skip
     pose = Pose("root", Role.BASE_POSE, x[:, :3], x[:, 3:7])
     take = Take(f"{x.shape[1]} columns", joints=x[:, 7:], usual="model", poses=(pose,))
+    take.claims.append(unended(ended, file))
     return episode(NAME, listing, ref, want, sheet, take)
 
 
-def _table(root: Path, file: str) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+def _table(root: Path, file: str) -> tuple[np.ndarray[tuple[int, int], np.dtype[np.float64]], bool]:
+    """The rows, and whether the last one ends with a line break."""
     import pyarrow as pa
     from pyarrow import csv
 
@@ -104,7 +106,7 @@ def _table(root: Path, file: str) -> np.ndarray[tuple[int, int], np.dtype[np.flo
             "the file is no table of numbers", where=file, found=str(error)[:120]
         ) from error
     columns = [c.to_numpy(zero_copy_only=False) for c in table.columns]
-    return np.stack(columns, axis=1)
+    return np.stack(columns, axis=1), data.endswith(b"\n")
 
 
 READER: Final = reader(

@@ -115,7 +115,7 @@ def open_(listing: Listing, ref: Ref, want: frozenset[Role] | None, sheet: Sheet
 
 def _body(archive: Archive, layout: str, key: str, what: str) -> Body:
     x = archive.array(key)
-    flat = x.reshape(len(x), -1) if x.ndim >= 2 else x
+    flat = x.reshape(len(x), int(np.prod(x.shape[1:]))) if x.ndim >= 2 else x
     x = matrix(flat, f"{archive.where}: {key}", (None, None))
     if x.shape[1] % 3:
         raise UnreadableError(

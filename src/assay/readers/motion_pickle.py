@@ -188,7 +188,9 @@ def _flat(clip: Mapping[str, Any], where: str) -> Take:
         names = [str(n) for n in links] if isinstance(links, list) and len(links) == x.shape[1] else None
         channels = tuple(Channel(f"{n}.{e}", "m") for n in names or [f"body_{i}" for i in range(x.shape[1])]
                          for e in "xyz")  # fmt: skip
-        take.signals = (Signal("local_body_pos", Role.OTHER, x.reshape(len(x), -1), channels, frame="root"),)
+        take.signals = (
+            Signal("local_body_pos", Role.OTHER, x.reshape(len(x), len(channels)), channels, frame="root"),
+        )
     return take
 
 

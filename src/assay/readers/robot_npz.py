@@ -218,14 +218,20 @@ def _amp(archive: Archive, want: frozenset[Role] | None) -> Take:
                 signals=_bodies(archive, "body_positions", bodies, want))  # fmt: skip
 
 
+def _stacked(archive: Archive, start: str, names: tuple[str, ...]) -> Any:
+    columns = [_get(archive, start + n, None) for n in names]
+    if len({len(c) for c in columns}) > 1:
+        raise UnreadableError("joints differ in length", where=f"{archive.where}: {start}*")
+    return np.stack(columns, axis=1) if columns else np.zeros((0, 0))
+
+
 def _loco(archive: Archive, want: frozenset[Role] | None) -> Take:
     del want
     keys = set(archive.keys)
     names = tuple(k[2:] for k in archive.keys if k.startswith("q_") and k[2:] not in BASE)
     if any(f"q_{n}" not in keys for n in BASE):
         raise UnreadableError("a part of the base is missing", where=archive.where, expected=", ".join(BASE))
-    q = np.stack([_get(archive, f"q_{n}", None) for n in names], axis=1)
-    base = np.stack([_get(archive, f"q_{n}", None) for n in BASE], axis=1)
+    q, base = _stacked(archive, "q_", names), _stacked(archive, "q_", BASE)
     pose = Pose("root", Role.BASE_POSE, base[:, :3], euler_to_wxyz("yxz", base[:, 3:]), "wxyz",
                 "made from tilt, list and rotation", frame="unresolved-axes")  # fmt: skip
     take = Take("loco-mujoco", q, names=names, joint_key="q", velocity_key="dq", poses=(pose,))
@@ -234,7 +240,7 @@ def _loco(archive: Archive, want: frozenset[Role] | None) -> Take:
         "root: tilt about y, list about x, rotation about z",
     ]
     if all(f"dq_{n}" in keys for n in names):
-        take.velocity = np.stack([_get(archive, f"dq_{n}", None) for n in names], axis=1)
+        take.velocity = _stacked(archive, "dq_", names)
         take.fps, take.fps_why = rate_by_velocity(q, take.velocity)
     return take
 
