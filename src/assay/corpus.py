@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from assay import plugs
-from assay.embodiment import Embodiment, load
+from assay.embodiment import Embodiment, find_body, is_model_file, load, model_inside
 from assay.embodiment.infer import infer
 from assay.errors import NoReaderError, UnreadableError, UsageError
 from assay.inside import open_inside
@@ -118,7 +119,7 @@ def _own_sheet(root: Path) -> tuple[dict[str, Any], tuple[Claim, ...]]:
         with open_inside(root, SHEET) as file:
             text = file.read(_MOST_SHEET).decode("utf-8")
         said = parse_sheet(text, SHEET)
-        _known_bodies(said)
+        _known_bodies(said, partial(_body_of_corpus, root))
         return said, ()
     except (UnreadableError, UsageError, UnicodeDecodeError) as error:
         return {}, (Claim("readable", SHEET, "a corpus sheet", str(error), 1.0, where=SHEET),)
@@ -131,14 +132,14 @@ def _buyer_sheet(path: Path) -> dict[str, Any]:
         found = error.strerror if isinstance(error, OSError) else error.reason
         raise UsageError("the sheet cannot be read", where=str(path), found=str(found),
                          expected="a TOML file in UTF-8") from error  # fmt: skip
-    _known_bodies(said)
+    _known_bodies(said, find_body)
     return said
 
 
-def _known_bodies(said: Mapping[str, Any]) -> None:
+def _known_bodies(said: Mapping[str, Any], find: Callable[[str], Embodiment]) -> None:
     for part in (said, *said.get("episodes", ())):
         if "embodiment" in part:
-            _load(part["embodiment"])
+            find(part["embodiment"])
 
 
 def _misfits(sheet: Sheet, listing: Listing) -> Iterator[Claim]:
@@ -156,9 +157,12 @@ def _misfits(sheet: Sheet, listing: Listing) -> Iterator[Claim]:
 
 
 def _with_body(sheet: Sheet, listing: Listing) -> Sheet:
-    named = sheet.get("embodiment")
-    if named:
-        return replace(sheet, body=_load(named))
+    """The sheet with every body that it names loaded, or with the one that the channels' names tell."""
+    said = [sheet.items.get("embodiment"), *(items.get("embodiment") for _, items in sheet.sections)]
+    named = {item.value: _body(listing.root, item) for item in said if item is not None and item.value}
+    sheet = replace(sheet, bodies=named)
+    if sheet.get("embodiment"):
+        return replace(sheet, body=named[sheet.get("embodiment")])
     channels = [c.name for s in listing.streams if s.role is Role.JOINT_POSITION for c in s.channels]
     found, evidence = infer(channels, listing.facts.get("robot_type"))
     if found is None:
@@ -167,14 +171,13 @@ def _with_body(sheet: Sheet, listing: Listing) -> Sheet:
     return replace(sheet.with_items("inferred", {"embodiment": found}, evidence), body=load(found))
 
 
-def _load(name: str) -> Embodiment:
-    if name.endswith((".urdf", ".xml", ".mjcf")):
-        raise UsageError(
-            "bodies from model files arrive with version 0.2",
-            where=name,
-            remedy="use a packaged card (assay embodiments lists them)",
-        )
-    return load(name)
+def _body(root: Path, item: Item) -> Embodiment:
+    """A user may name any model; a corpus's own sheet only a card, or a model file within the corpus."""
+    return find_body(item.value) if item.origin in ("option", "buyer") else _body_of_corpus(root, item.value)
+
+
+def _body_of_corpus(root: Path, name: str) -> Embodiment:
+    return model_inside(root, name) if is_model_file(name) else load(name)
 
 
 def _digest(root: Path) -> str:

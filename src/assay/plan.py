@@ -81,6 +81,7 @@ class Plan:
             ],
             "sections": [[(m, {k: i.value for k, i in s.items()}) for m, s in c.sheet.sections]
                          for c in self.corpora],
+            "bodies": [c.sheet.body.digest if c.sheet.body else None for c in self.corpora],
             "gates": {g.code: g.version for g in self.gates},
             "features": {f.name: f.version for f in plugs.features().values()},
             "measured": [_part(p, judged=False) for p in self.params],

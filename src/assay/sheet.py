@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from fractions import Fraction
 from typing import Any, Final, Literal
 
-from assay.embodiment import Embodiment, load
+from assay.embodiment.body import Embodiment
 from assay.model import Channel, Clock, Episode, Kind, Role, Stream
 
 __all__ = ["ORIGINS", "Item", "Origin", "Sheet", "apply", "flatten", "lay"]
@@ -38,11 +38,13 @@ class Sheet:
         items: the merged items.
         sections: ``[[episodes]]`` sections: (pattern of episode ids, items), later ones win.
         body: the loaded body, if one is known.
+        bodies: every body that the sheet names, by that name.
     """
 
     items: Mapping[str, Item] = field(default_factory=dict)
     sections: tuple[tuple[str, Mapping[str, Item]], ...] = ()
     body: Embodiment | None = None
+    bodies: Mapping[str, Embodiment] = field(default_factory=dict)
 
     def get(self, name: str, default: Any = None) -> Any:
         """The value of an item, or ``default`` where it is unresolved."""
@@ -66,7 +68,7 @@ class Sheet:
         named = items.get("embodiment")
         if named is None or named is self.items.get("embodiment"):
             return replace(self, items=items)
-        return replace(self, items=items, body=load(named.value))
+        return replace(self, items=items, body=self.bodies[named.value])
 
     def with_items(self, origin: Origin, values: Mapping[str, Any], evidence: str = "") -> Sheet:
         """A copy with more items of lower authority than those that are there."""

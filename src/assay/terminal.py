@@ -9,6 +9,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from assay import plugs
+from assay.embodiment import Conflict, Embodiment
 from assay.gate import Gate
 from assay.inspection import Line
 from assay.store import Run
@@ -16,7 +17,7 @@ from assay.store import Run
 if TYPE_CHECKING:
     from assay.synth.faults import Truth
 
-__all__ = ["closing", "columns", "explained", "inspected", "limit_of", "planted", "spent"]
+__all__ = ["body_lines", "closing", "columns", "explained", "inspected", "limit_of", "planted", "spent"]
 
 _WIDTH = 80
 _MOST = 15
@@ -92,6 +93,19 @@ def explained(gate: Gate) -> list[str]:
         value = f"{param.default:g}" + (f" {unit}" if unit != "1" else "")
         out += textwrap.wrap(f"{param.name} = {value}: {reason}", _WIDTH, subsequent_indent="    ")
     return out
+
+
+def body_lines(body: Embodiment, rows: Sequence[Conflict]) -> list[str]:
+    """A body: its joints and sources, then each number on which they disagree."""
+    known = "tree known" if body.tree is not None else "limits only"
+    soles = f"{len(body.soles)} soles" if body.soles else "soles unknown: foot gates abstain"
+    out = [f"{body.name}: {len(body.joints)} joints, {known}, {soles}"]
+    for limits in body.limits:
+        out += _wrapped(f"source      {limits.source} {limits.revision} ({limits.grade})")
+    if not rows:
+        return [*out, "no two sources disagree"]
+    shown = [(r.joint, r.quantity, "; ".join(f"{v:g} {source}" for source, v in r.values)) for r in rows]
+    return [*out, "", *columns(shown)]
 
 
 def columns(rows: Sequence[Sequence[str]]) -> list[str]:

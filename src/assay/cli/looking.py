@@ -92,17 +92,28 @@ def readers_(as_json: JsonOpt = False) -> int:
 
 
 @app.command()
-def embodiments(as_json: JsonOpt = False) -> int:
-    """List the packaged bodies; several are joined by +."""
-    from assay.embodiment import cards, load
-    from assay.terminal import columns
+def embodiments(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="One body: where sources disagree.")
+    ] = None,
+    as_json: JsonOpt = False,
+) -> int:
+    """List the packaged bodies (several are joined by +), or show one and where its sources disagree."""
+    from assay.embodiment import cards, conflicts, find_body, load
+    from assay.terminal import body_lines, columns
 
-    bodies = [load(name) for name in cards()]
-    rows = [(b.name, f"{len(b.joints)} joints", f"{b.source} ({b.licence})") for b in bodies]
-    said = [
+    if name is not None:
+        body = find_body(name)
+        rows = conflicts(body)
+        said = {"name": body.name, "joints": [j.name for j in body.joints], "conflicts": rows,
+                "sources": [f"{s.source} {s.revision}".strip() for s in body.limits]}  # fmt: skip
+        return show(said, body_lines(body, rows), as_json)
+    bodies = [load(card) for card in cards()]
+    listed = [(b.name, f"{len(b.joints)} joints", f"{b.source} ({b.licence})") for b in bodies]
+    known = [
         {"name": b.name, "joints": len(b.joints), "source": b.source, "licence": b.licence} for b in bodies
     ]
-    return show(said, columns(rows), as_json)
+    return show(known, columns(listed), as_json)
 
 
 @app.command()
@@ -125,10 +136,14 @@ def explain(
 def selftest(as_json: JsonOpt = False) -> int:
     """Run every gate's own cases on this machine."""
     from assay.cases import run_cases
+    from assay.embodiment.kinematics import warm
 
+    ready = warm()
     results = list(run_cases())
     wrong = [r for r in results if r.problem]
     right, gates = f"{len(results) - len(wrong)} of {len(results)}", len({r.gate for r in results})
     lines = [*(f"{r.gate} {r.case}: {r.problem}" for r in wrong), f"{right} cases right, {gates} gates"]
-    show({"cases": len(results), "wrong": wrong}, lines, as_json)
+    made = "compiled" if ready.compiled else "loaded from its cache"
+    lines.append(f"kinematics {made} in {ready.seconds:.1f} s, kept in {ready.kept}")
+    show({"cases": len(results), "wrong": wrong, "kinematics": ready}, lines, as_json)
     return OUR_ERROR if wrong else 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -152,6 +153,18 @@ class Embodiment:
             if source is not None and limits.source.startswith(source):
                 return limits
         return self.limits[0]
+
+    @property
+    def digest(self) -> str:
+        """Identity of the numbers: limits and tree, whatever the body is called."""
+        digest = hashlib.sha256("\0".join(j.name for j in self.joints).encode())
+        for limits in self.limits:
+            for values in (limits.lower, limits.upper, limits.speed, limits.effort):
+                digest.update(values.tobytes())
+        if self.tree is not None:
+            for values in (self.tree.p, self.tree.quat, self.tree.axis):
+                digest.update(values.tobytes())
+        return digest.hexdigest()[:16]
 
 
 @cache
