@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from films import encode
 from numpy.typing import NDArray
 
 from assay.calibrate import Calibration
@@ -24,6 +23,7 @@ from assay.profile import profile_for
 from assay.store import Ledger, Run
 from assay.synth.episodes import ARM_NAMES, HAND_NAMES, teleop
 from assay.synth.pictures import render
+from films import encode
 
 Small: Any = runpy.run_path(str(Path(__file__).parent / "golden/lerobot/sets.py"))["Small"]
 NAMES = (*ARM_NAMES, *HAND_NAMES)

@@ -279,17 +279,17 @@ def _about_mean(x: NDArray[np.float64], stretch: NDArray[np.intp]) -> NDArray[np
 def _velocity(pair: Pair, p: Params) -> Outcome:
     """The way made by the positions over the way that the velocities make by the stamps, less one."""
     known = [i for i, units in enumerate(zip(pair.unit, pair.state_unit, strict=True)) if units == _SPEED]
+    reason, detail = "", ""
     if not known:
-        return Abstain("unresolved-unit", "velocity or position in no known unit", pair.stream, "velocity")
-    if not pair.one_clock:
-        return Abstain("no-reference", f"not stamped as {pair.state}", pair.stream, "velocity")
-    found = pace(pair.t, pair.s[:, known], pair.a[:, known], p.moving, p.fit)
+        reason, detail = "unresolved-unit", "velocity or position in no known unit"
+    elif not pair.one_clock:
+        reason, detail = "no-reference", f"not stamped as {pair.state}"
+    found = None if reason else pace(pair.t, pair.s[:, known], pair.a[:, known], p.moving, p.fit)
     if found is None:
-        return Abstain("too-short", f"{len(pair.t)} rows", pair.stream, "velocity")
-    if not found.moving:
-        return Abstain("still", "no joint moves by both", pair.stream, "velocity")
+        return Abstain(reason or "too-short", detail or f"{len(pair.t)} rows", pair.stream, "velocity")
     if not found.joints:
-        return Abstain("reference-noisy", f"tells no way of {pair.state}", pair.stream, "velocity")
+        reason = "reference-noisy" if found.moving else "still"
+        return Abstain(reason, f"{found.moving} joints move by both", pair.stream, "velocity")
     if not 1 / p.unlike < found.ratio < p.unlike:
         detail = f"positions make {found.ratio:.3g} of the velocity's way: another unit"
         return Abstain("unresolved-unit", detail, pair.stream, "velocity")

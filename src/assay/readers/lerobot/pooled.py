@@ -41,7 +41,7 @@ def pooled_claims(
     summed = _summed(root, table, names) if info.major == 3 and names else {}
     counted = _counted(table, tasks)
     for name in names:
-        found = summed.get(name, {}) | counted.get(name, {})
+        found = counted.get(name, {}) | summed.get(name, {})
         both = [k for k in KINDS if k in found and k in stored[name]]
         if both:
             yield _compared(name, {k: stored[name][k] for k in both}, {k: found[k] for k in both})
