@@ -84,7 +84,9 @@ def corpus(folder: Path, episodes: int, rows: int) -> Path:
     return folder
 
 
-def episode(rng: np.random.Generator, index: int, rows: int) -> tuple[pa.Table, dict[str, dict[str, list[float]]]]:
+def episode(
+    rng: np.random.Generator, index: int, rows: int
+) -> tuple[pa.Table, dict[str, dict[str, list[float]]]]:
     """One episode's table and statistics: band-limited motion well inside the limits."""
     t = np.arange(rows) / 30.0
     phase, size = rng.uniform(0, 6.28, (4, 29)), rng.uniform(0.01, 0.04, (4, 29))
@@ -121,13 +123,16 @@ def compare_speed(folder: Path, episodes: int, rows: int) -> None:
     print(f"{episodes} episodes, {frames} frames, 29 joints, state and action; one core")
     print(f"{'bare pyarrow read of the same columns':44} {bare:8.2f} s  1.00 x")
     print(f"{'open through the reader':44} {opened:8.2f} s  {opened / bare:.2f} x")
-    print(f"{'arithmetic of gates and features':44} {arithmetic:8.2f} s  {arithmetic / frames * 1e6:.1f} us/frame")
+    each = arithmetic / frames * 1e6
+    print(f"{'arithmetic of gates and features':44} {arithmetic:8.2f} s  {each:.1f} us/frame")
     beside = whole_worker - arithmetic
     print(f"{'measure all, in process':44} {whole_worker:8.2f} s")
     print(f"{'  beside the arithmetic':44} {beside:8.2f} s  {beside / bare:.2f} x (aim 1.5)")
     print(f"{'assay run --decode none --jobs 1 (wall)':44} {wall:8.2f} s  cpu {cpu:.2f} s")
     beside = cpu - arithmetic
-    print(f"{'  cpu beside the arithmetic':44} {beside:8.2f} s  {beside / bare:.2f} x, with start-up and tables")
+    print(
+        f"{'  cpu beside the arithmetic':44} {beside:8.2f} s  {beside / bare:.2f} x, with start-up and tables"
+    )
     for name, seconds in sorted(parts.items(), key=lambda item: -item[1]):
         print(f"    {name:40} {seconds / frames * 1e6:8.2f} us/frame")
 
@@ -141,9 +146,8 @@ def in_process(root: Path) -> tuple[float, dict[str, float], float]:
     """Seconds to open all episodes, per gate and feature, and for the whole of what a worker does."""
     from assay import plugs
     from assay.engine import planned
-    from assay.engine.job import tasks
     from assay.engine.episode import Bench
-    from assay.engine.job import job_of
+    from assay.engine.job import job_of, tasks
     from assay.examine import examine
 
     plan = planned(root, decode="none")
@@ -156,7 +160,8 @@ def in_process(root: Path) -> tuple[float, dict[str, float], float]:
         ep = bench.open(task)
         opened += time.process_time() - started
         features = bench.features(task, ep)
-        wanted = [n for n, f in plugs.features().items() if not f.pixels and any(n in g.needs for g in bench.gates)]
+        asked = {n for g in bench.gates for n in g.needs}
+        wanted = [n for n, f in plugs.features().items() if not f.pixels and n in asked]
         for name in wanted:
             started = time.process_time()
             features.get(name)

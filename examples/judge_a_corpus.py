@@ -17,6 +17,8 @@ def main(corpus: str, out: str) -> None:
     for finding in run.findings.to_pylist()[:5]:
         span = f"{finding['t0'] * 1e-9:.2f} to {finding['t1'] * 1e-9:.2f} s"
         print(finding["subject"], finding["gate"], finding["stream"], finding["channel"], span)
+    if not run.summary["rejected"]:
+        return
     rejected = [row["subject"] for row in run.episodes.to_pylist() if row["decision"] == "rejected"]
     for evidence in run.episode(rejected[0]).evidence("RTG001"):
         worst = evidence.value.max()
@@ -25,4 +27,6 @@ def main(corpus: str, out: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:3])
+    if len(sys.argv) != 3:
+        sys.exit("usage: python examples/judge_a_corpus.py CORPUS OUT")
+    main(*sys.argv[1:])

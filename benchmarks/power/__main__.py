@@ -43,7 +43,11 @@ def main() -> None:
         else:
             put(
                 code,
-                page(counted(code, given.jobs, started), clean, [*halves(code, BASES), NOTES.get(code, "")]),
+                page(
+                    counted(code, given.jobs, started),
+                    clean,
+                    [f"{halves(code, BASES)} {NOTES.get(code, '')}".strip()],
+                ),
             )
     print(f"done, {time.perf_counter() - started:.0f} s")
 

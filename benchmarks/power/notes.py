@@ -31,7 +31,8 @@ NOTES: Final[dict[str, str]] = {
     ),
     "SYN006": (
         "Stamps made from the rate abstain within the limit; with jitter the gate passes there. Between 0.8 "
-        "and 0.95 of the rate a clip of ten seconds is mostly undecided."
+        "and 0.95 of the rate a clip of ten seconds is mostly undecided, and the one alarm within the limit, "
+        "at 0.92, is of that kind."
     ),
     "SYN008": (
         "Where every second picture is a key picture (AV1), the first repeat of a freeze is coded anew "

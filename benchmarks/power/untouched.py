@@ -17,11 +17,14 @@ __all__ = ["KNOWN", "halves", "untouched"]
 PICTURED: Final = {"SYN006": "pictures", "SYN008": "pictures", "INT008": "cut"}
 """Gates that look at pictures, and the channel that does."""
 
+_REPEATS: Final = (
+    "true: the head camera repeats every second picture under a declared 30 Hz. Seen by looking at "
+    "differences of neighbouring pictures: 86 to 96 % of the gaps between new ones are two, also after four "
+    "re-encodings"
+)
 KNOWN: Final[dict[tuple[str, str], str]] = {
-    ("SYN006", "g1v"): "true: the head camera repeats every second picture under a declared 30 Hz. Seen by "
-    "looking at differences of neighbouring pictures: 86 to 96 % of the gaps between new ones are two, also "
-    "after four re-encodings",
-    ("SYN006", "g1s"): "true: the same camera of the same rig",
+    ("SYN006", "g1v"): _REPEATS,
+    ("SYN006", "g1s"): _REPEATS,
     ("INT002", "g1s"): "true: the metadata declares a video for each episode and this copy of the set holds "
     "three",
     ("INT002", "gr1"): "true: a second camera, egoview, is declared and in none of the five episodes",
@@ -47,14 +50,16 @@ def untouched(code: str, bases: Sequence[Base]) -> Untouched:
     unknown = {where: names for where, names in alarms.items() if (code, where[0]) not in KNOWN}
     if unknown:
         raise ValueError(f"{code}: alarms that nobody has looked into: {unknown}")
-    told = {f"{_ranges(n)}, {said}": KNOWN[code, short] for (short, said), n in alarms.items()}
-    return Untouched(statuses, told)
+    told: dict[tuple[str, str], list[str]] = {}
+    for (short, said), names in alarms.items():
+        told.setdefault((said, KNOWN[code, short]), []).extend(names)
+    return Untouched(statuses, {f"{_ranges(n)}, {said}": why for (said, why), n in told.items()})
 
 
-def halves(code: str, bases: Sequence[Base]) -> list[str]:
+def halves(code: str, bases: Sequence[Base]) -> str:
     """One line on the G1's clips with every second row and picture, declared at the 15 Hz that is true."""
     if code not in PICTURED:
-        return []
+        return ""
     found: dict[str, int] = {}
     mine = [b for b in bases if b.set == "g1h"]
     for base in mine:
@@ -63,7 +68,7 @@ def halves(code: str, bases: Sequence[Base]) -> list[str]:
         found[v.status] = found.get(v.status, 0) + 1
     said = ", ".join(f"{n} {status}" for status, n in found.items())
     head = f"The G1's {len(mine)} videos with every second row and picture, declared at their true 15 Hz"
-    return [f"{head}: {said}."]
+    return f"{head}: {said}."
 
 
 def _said(judged: Judgement) -> str:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from assay.gate import IN, OUT, UNKNOWN, Abstain, Evidence, NotApplicable
 
-__all__ = ["AT_LIMIT", "MULTIPLES", "Measure", "count", "drop_short", "runs", "settled"]
+__all__ = ["AT_LIMIT", "COVERAGE", "MULTIPLES", "Measure", "count", "drop_short", "runs", "settled"]
 
 Bool = NDArray[np.bool_]
 Floats = NDArray[np.float64]

@@ -18,7 +18,7 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.counts import AT_LIMIT, MULTIPLES, Measure, count, runs, settled
+from assay.counts import AT_LIMIT, COVERAGE, MULTIPLES, Measure, count, runs, settled
 from assay.gate import Abstain, Evidence, Fact, Outcome
 
 __all__ = [
@@ -143,8 +143,8 @@ def combine(verdicts: Sequence[Verdict]) -> Verdict:
 def rejudge(measure: Measure, *, limit: float | None = None, quota: float | None = None) -> Verdict:
     """The verdict again, from stored counts.
 
-    Exact where the new limit lies on a rung (or there is one sample); between rungs the verdict of both
-    neighbours if they agree, else abstain with ``needs-data``.
+    Exact where the new limit lies on a rung, or beyond everything that was measured; between rungs the
+    verdict of both neighbours if they agree, else abstain with ``needs-data``.
     """
     if measure.settled:
         return verdict_of(measure)
@@ -156,13 +156,23 @@ def rejudge(measure: Measure, *, limit: float | None = None, quota: float | None
     at = int(np.searchsorted(MULTIPLES, ratio * (1 - 1e-9)))
     if at < len(MULTIPLES) and np.isclose(MULTIPLES[at], ratio, rtol=1e-6):
         return replace(verdict_of(changed, rung=at), limit=limit)
+    if _clears(measure, limit):
+        none = (0,) * len(MULTIPLES)
+        changed = replace(changed, sure=none, maybe=(measure.n_nan,) * len(MULTIPLES), maybe_unknown=none)
+        return replace(verdict_of(changed), limit=limit)
     sides = [i for i in (at - 1, at) if 0 <= i < len(MULTIPLES)]
     found = [verdict_of(changed, rung=i) for i in sides]
     agree = len(found) == 2 and found[0].status == found[1].status
-    clean = at == len(MULTIPLES) and found[0].status == "pass" and measure.sense == "above"
-    if measure.limit and (agree or clean):
+    if measure.limit and agree:
         return replace(found[0], limit=limit)
     return replace(found[0], status="abstain", simple="abstain", reason="needs-data", limit=limit)
+
+
+def _clears(m: Measure, limit: float) -> bool:
+    """Whether the worst sample lies inside the new limit by its guard band, so that only NaN is left open."""
+    guard = COVERAGE * m.u
+    inside = m.worst + guard < limit if m.sense == "above" else m.worst - guard > limit
+    return inside and not (m.n_nan and m.n_unknown)
 
 
 def verdict_of(m: Measure, rung: int | None = None) -> Verdict:

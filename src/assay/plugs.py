@@ -15,6 +15,7 @@ from importlib.metadata import entry_points
 from types import ModuleType
 from typing import TypeVar
 
+from assay.errors import UsageError
 from assay.feature import Feature, Statistic
 from assay.gate import Gate
 from assay.reader import Reader
@@ -63,6 +64,18 @@ def _plugs(group: str, kind: type[Plug]) -> Iterator[Plug]:
 def _modules(group: str) -> Iterator[ModuleType]:
     package = importlib.import_module(f"assay.{group}")
     for found in pkgutil.walk_packages(package.__path__, f"assay.{group}."):
-        yield importlib.import_module(found.name)
+        yield _module(found.name)
     for entry in entry_points(group=f"assay.{group}"):
-        yield importlib.import_module(entry.value)
+        yield _module(entry.value)
+
+
+def _module(name: str) -> ModuleType:
+    try:
+        return importlib.import_module(name)
+    except Exception as error:
+        raise UsageError(
+            "the plug cannot be loaded",
+            where=name,
+            found=f"{type(error).__name__}: {error}",
+            remedy="mend the file, or remove it or the package that brings it",
+        ) from error

@@ -10,6 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
+from assay import plugs
 from assay.errors import UsageError
 from assay.model import Kind, Role
 
@@ -107,4 +108,13 @@ def _rule(entry: Mapping[str, Any], where: str) -> Rule:
     } or condition not in ("", *_WHERE):  # fmt: skip
         raise UsageError("not an effect rule", where=where, found=str(dict(entry)),
                          expected='gates = "INT*", effect = ' + ", ".join(get_args(Effect)))  # fmt: skip
+    if not any(fnmatchcase(code, entry["gates"]) for code in _codes()):
+        raise UsageError("an effect rule names no gate", where=where, found=repr(entry["gates"]),
+                         expected='one code or pattern, as in "RTG001" or "INT*"')  # fmt: skip
     return Rule(entry["gates"], effect, condition)
+
+
+def _codes() -> set[str]:
+    """Every code that is registered, of this version or a later one, and those of installed gates."""
+    known = tomllib.loads(files("assay").joinpath("gates/CODES.toml").read_text("utf-8"))
+    return {*known["codes"], *plugs.gates()}

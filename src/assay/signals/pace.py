@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 __all__ = ["Pace", "pace"]
 
 _WINDOW: Final = 0.3  # s: the noise of encoders and a filter's delay weigh little against the way made
-_WAYS: Final = 10  # windows that a slope needs
+_WAYS: Final = 3  # windows that a slope needs; its error grows with fewer
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,8 @@ class Pace:
 
 def pace(
     t: NDArray[np.int64], x: NDArray[np.float64], v: NDArray[np.float64], moving: float, fit: float
-) -> Pace:
-    """Compare positions with the integral of velocities.
+) -> Pace | None:
+    """Compare positions with the integral of velocities; None if too short, or where time stands still.
 
     Per joint: least squares through the origin of x(t + W) - x(t) on the trapezoid integral of v over the
     same window W. Velocities are the regressor, since they are less noisy than differences of positions.
@@ -50,7 +50,7 @@ def pace(
     w = max(2, round(_WINDOW / float(np.median(step)))) if len(step) else 2
     n = len(t) - w
     if n < w * _WAYS or not (step > 0).all():
-        return Pace(np.nan, np.nan, 0, 0)
+        return None
     seconds = (t[w:] - t[:-w])[:, None] * 1e-9
     way = x[w:] - x[:-w]
     sums = np.concatenate((np.zeros((1, v.shape[1])), np.cumsum((v[1:] + v[:-1]) * (step[:, None] / 2), 0)))

@@ -95,6 +95,23 @@ class Small:
 
         return {name: of(x) for name, x in self.rows[e].items()}
 
+    @property
+    def pooled(self) -> dict[str, Any]:
+        """The statistics of all episodes together, from those of each (v3's ``stats.json``)."""
+        found = {}
+        for name in self.stats[0] if self.stats else ():
+            parts = [s[name] for s in self.stats]
+            n = np.array([p["count"] for p in parts], np.float64)
+            mean, std = (np.array([p[k] for p in parts], np.float64) for k in ("mean", "std"))
+            whole = (n * mean).sum(0) / n.sum()
+            spread = np.sqrt((n * (std**2 + (mean - whole) ** 2)).sum(0) / n.sum())
+            found[name] = {
+                "min": np.min([p["min"] for p in parts], 0).tolist(),
+                "max": np.max([p["max"] for p in parts], 0).tolist(),
+                "mean": whole.tolist(), "std": spread.tolist(), "count": [int(n.sum())],
+            }  # fmt: skip
+        return found
+
     def _table(self, starts: list[int]) -> dict[str, list[Any]]:
         """The columns of the v3 table of episodes."""
         n = len(self.lengths)
@@ -153,7 +170,7 @@ class Small:
                 self._put(root, path, VIDEO)
 
     def _write_v3(self, root: Path) -> None:
-        self._put(root, "meta/stats.json", json.dumps(self.stats[0] if self.stats else {}).encode())
+        self._put(root, "meta/stats.json", json.dumps(self.pooled).encode())
         tasks = pa.table({k: [t[k] for t in self.tasks] for k in ("task_index", "task")})
         self._put(root, "meta/tasks.parquet", tasks)
         table = dict(self.table)

@@ -24,13 +24,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from assay.errors import UnreadableError
+from assay.features.claims import claimed
 from assay.gate import Abstain, Case, Evidence, Outcome, gate, param
 from assay.media import Container
-from assay.model import Claim, Episode, Role, Stream
+from assay.model import Claim, Episode, Listing, Ref, Role, Stream
 from assay.signals.intervals import span
 from assay.signals.pictures import Pictures
 from assay.synth import teleop
@@ -51,6 +54,12 @@ class Params:
 def _claimed(size: float) -> Episode:
     claim = Claim("readable", "data/episode.parquet", "a table", "cut at 60 %", size)
     return replace(teleop(cameras=0), claims=(claim,))
+
+
+def _listed(size: float) -> Listing:
+    """A corpus of one episode, one of whose tables can be read (0) or not."""
+    claim = Claim("readable", "tasks.jsonl", "JSON", "cut", size)
+    return Listing("synth", Path("synth"), (Ref("episode", ()),), claims=(claim,) if size else ())
 
 
 CASES = (
@@ -89,10 +98,22 @@ CASES = (
         "nothing delivered", lambda: Episode("empty"), "abstain", reason="absent-stream",
         features=lambda: {"containers": {}, "pictures": {}},
     ),
+    Case("tables of the corpus are read", list, "pass", listing=lambda: _listed(0.0)),
+    Case("a table of the corpus is cut", list, "fail", channel="tasks.jsonl", listing=lambda: _listed(1.0)),
+    Case(
+        "nothing is listed", list, "abstain", reason="not-declared",
+        listing=lambda: Listing("synth", Path("synth"), ()),
+    ),
 )  # fmt: skip
 
 
-@gate(code="INT001", name="unreadable", reads=[Role.CAMERA])
+def conclude(listing: Listing, facts: Mapping[str, Mapping[str, Any]], p: Params) -> Iterator[Outcome]:
+    """Tables of the corpus that could not be read while listing it; readers claim none that could."""
+    read = Claim("readable", "metadata", "readable", "read", 0.0)
+    yield from claimed("readable", (*listing.claims, *((read,) if listing.refs else ())))
+
+
+@gate(code="INT001", name="unreadable", reads=[Role.CAMERA], conclude=conclude)
 def unreadable(
     ep: Episode,
     p: Params,

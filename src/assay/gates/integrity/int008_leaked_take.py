@@ -10,7 +10,7 @@ Method: Surplus = pictures that belong to the episode less its rows. Cut = a tra
 over 5 x 5 thumbnail cells of the mean change) is more than three times the largest within 15 transitions
 on either side, its neighbours left out, with over a tenth of the cells changing by more than 8 grey. The
 jump that ends a stretch in which the camera stood still while the arms moved is SYN008's; where they may
-have moved a little, such a jump leaves the gate undecided.
+have moved a little, such a jump leaves the gate undecided, and so does one over undecodable pictures.
 
 Source: huggingface/lerobot#4109, PR 4104 and 3683, #4025. Measured: 0 cuts in 33 real and simulated videos
 and 10 moving wrist views (their largest ratios 2.0 and 2.9); tails of 3, 5, 10 and 30 pictures of another
@@ -89,6 +89,13 @@ CASES = (
         },
     ),
     Case(
+        "a jump over pictures that cannot be decoded", teleop, "abstain", reason="scope-unknown",
+        features=lambda: {
+            "containers": {_CAMERA: container(300)},
+            "pictures": {_CAMERA: film(300, missing=tuple(range(150, 180)))},
+        },
+    ),
+    Case(
         "not decoded", teleop, "abstain", reason="not-decoded",
         features=lambda: {"containers": {_CAMERA: container(300)}, "pictures": None},
     ),
@@ -147,6 +154,7 @@ def _cut(camera: Stream, seen: Pictures, when: Freshness, p: Params) -> Evidence
         end = np.minimum(when.last + later, len(scope) - 1)
         scope[end[when.most > p.drifting]] = UNKNOWN
         scope[end[when.speed > p.moving]] = OUT
+    scope[:-1][np.diff(when.t) > 1.5 * when.step] = UNKNOWN  # over pictures that cannot be decoded (INT001)
     return Evidence(
         change, when.t[:-1], when.t[1:], "1", p.cut, limit_key="cut", scope=scope[: len(change)],
         stream=camera.name, channel="cut", reason="scope-unknown",

@@ -8,7 +8,8 @@ that nothing moves in half of the steps, and every lag is off. Stamps 0.2 % fast
 17 s.
 
 Method: Stamps: least squares of t against the number of periods, with its standard error; steps are rounded
-to whole periods where they last (medians of five), so that neither a gap nor a late stamp counts. On a
+to whole periods where they last (medians of five), and stretches between holes fitted apart, so that neither
+a gap nor a late stamp counts. On a
 nominal clock agreement proves nothing and the gate abstains. Pictures: a transition is new if it carries at
 least 0.2 of the change from h pictures before it to h after it, h = 1 to 3; only where something moves can
 that be told. If the usual gap between new
@@ -58,6 +59,8 @@ from assay.synth.episodes import ARM_NAMES
 from assay.synth.pictures import container, film
 
 _CAMERA = "observation.images.cam_0"
+_REAL = Clock.SENSOR
+_HOLE = 3  # lost samples, as in SYN004
 _SPEED = ("rad/s", "rad")  # of a velocity and its position
 
 
@@ -103,6 +106,13 @@ def _one_late() -> Episode:
 _HALF_LATE = np.where(np.arange(600) == 300, 0.505, np.where(np.arange(600) == 301, 0.01, 0.0))
 
 
+def _holed(seconds: float) -> Episode:
+    ep = teleop(20.0, clock=_REAL, cameras=0)
+    for name in ("observation.state", "action"):
+        ep = retime(ep, name, lambda t: t + round(seconds * 1e9) * (np.arange(len(t)) >= 250))
+    return ep
+
+
 def _shown(order: NDArray[np.intp], noise: float = 0.05) -> dict[str, object]:
     n = len(order)
     return {"containers": {_CAMERA: container(n)}, "pictures": {_CAMERA: film(n, order=order, noise=noise)}}
@@ -127,7 +137,6 @@ def _ran(rate: float, clock: Clock = Clock.NOMINAL, *, moves: float = 1.0) -> Ep
 
 
 _NONE: Mapping[str, object] = {"containers": {}, "pictures": {}}
-_REAL = Clock.SENSOR
 CASES = (
     Case("stamps at the declared rate", lambda: _stamps(0.0, _REAL), "pass", features=lambda: _NONE),
     Case("one stamp half a period late", _one_late, "pass", features=lambda: _NONE),
@@ -140,6 +149,7 @@ CASES = (
         "stamps 0.2 % slow on a nominal clock", lambda: _stamps(0.002, Clock.NOMINAL), "fail",
         channel="stamps", features=lambda: _NONE,
     ),
+    Case("1.02 s lost, at any phase", lambda: _holed(1.02), "pass", features=lambda: _NONE),
     Case(
         "a nominal clock that agrees", lambda: _stamps(0.0, Clock.NOMINAL), "abstain", reason="nominal-clock",
         features=lambda: _NONE,
@@ -246,31 +256,40 @@ def _slope_error(t: NDArray[np.int64], rate: float) -> tuple[float, float]:
     """Relative error of the stamps' period, and its standard error."""
     x = (t - t[0]) * 1e-9 * rate
     near = abs(float(np.median(np.diff(x))) - 1) < 0.25
-    k = np.arange(len(x), dtype=np.float64)
+    k, stretch = np.arange(len(x), dtype=np.float64), np.zeros(len(x), np.intp)
     if near:  # far from the declared period a step does not tell how many periods it holds
         # Medians of five: a single late stamp is jitter, what lasts for three is a gap of whole periods.
         level = np.median(sliding_window_view(np.pad(x - k, 2, mode="edge"), 5), axis=1)
-        k[1:] += np.cumsum(np.rint(np.diff(level)))
-    centred = k - k.mean()
-    power = float(centred @ centred)
-    drift = x - k
+        lost = np.rint(np.diff(level))
+        k[1:] += np.cumsum(lost)
+        # Behind a hole (SYN004's) a stream goes on at any phase: each stretch has a beginning of its own.
+        stretch[1:] = np.cumsum(lost >= _HOLE)
+    centred, drift = _about_mean(k, stretch), _about_mean(x - k, stretch)
+    power = max(float(centred @ centred), 1e-12)
     slope = float(centred @ drift) / power
-    rest = drift - drift.mean() - slope * centred
-    return slope, float(np.sqrt(rest @ rest / (len(t) - 2) / power))
+    rest = drift - slope * centred
+    return slope, float(np.sqrt(rest @ rest / max(len(t) - 2 - stretch[-1], 1) / power))
+
+
+def _about_mean(x: NDArray[np.float64], stretch: NDArray[np.intp]) -> NDArray[np.float64]:
+    """(n,) x less the mean of its stretch."""
+    return np.asarray(x - (np.bincount(stretch, x) / np.bincount(stretch))[stretch])
 
 
 def _velocity(pair: Pair, p: Params) -> Outcome:
     """The way made by the positions over the way that the velocities make by the stamps, less one."""
     known = [i for i, units in enumerate(zip(pair.unit, pair.state_unit, strict=True)) if units == _SPEED]
+    reason, detail = "", ""
     if not known:
-        return Abstain("unresolved-unit", "velocity or position in no known unit", pair.stream, "velocity")
-    if not pair.one_clock:
-        return Abstain("no-reference", f"not stamped as {pair.state}", pair.stream, "velocity")
-    found = pace(pair.t, pair.s[:, known], pair.a[:, known], p.moving, p.fit)
-    if not found.moving:
-        return Abstain("still", "no joint moves by both", pair.stream, "velocity")
+        reason, detail = "unresolved-unit", "velocity or position in no known unit"
+    elif not pair.one_clock:
+        reason, detail = "no-reference", f"not stamped as {pair.state}"
+    found = None if reason else pace(pair.t, pair.s[:, known], pair.a[:, known], p.moving, p.fit)
+    if found is None:
+        return Abstain(reason or "too-short", detail or f"{len(pair.t)} rows", pair.stream, "velocity")
     if not found.joints:
-        return Abstain("reference-noisy", f"tells no way of {pair.state}", pair.stream, "velocity")
+        reason = "reference-noisy" if found.moving else "still"
+        return Abstain(reason, f"{found.moving} joints move by both", pair.stream, "velocity")
     if not 1 / p.unlike < found.ratio < p.unlike:
         detail = f"positions make {found.ratio:.3g} of the velocity's way: another unit"
         return Abstain("unresolved-unit", detail, pair.stream, "velocity")

@@ -16,6 +16,7 @@ from assay.readers.lerobot.clips import Shares, share
 from assay.readers.lerobot.contradictions import corpus_claims
 from assay.readers.lerobot.files import present, whole
 from assay.readers.lerobot.info import INFO, Info, read_info
+from assay.readers.lerobot.pooled import pooled_claims
 from assay.readers.lerobot.stored import corpus_statistics
 from assay.readers.lerobot.tables import Episodes, Row, read_episodes, read_stats_index, read_tasks
 
@@ -62,6 +63,7 @@ def discover(root: Path) -> Listing:
         *more,
         *outside,
         *corpus_claims(root, info, table, tasks, refs, files),
+        *pooled_claims(root, info, table, tasks, statistics),
     ]
     facts = {"format": f"LeRobot {info.version}", "robot_type": info.robot_type}
     return Listing(

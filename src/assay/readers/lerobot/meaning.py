@@ -46,6 +46,7 @@ _WORDS: Final[tuple[tuple[Role, frozenset[str]], ...]] = tuple(
         (Role.JOINT_POSITION, _JOINTED),
     )
 )  # fmt: skip
+_QUANTITY: Final = re.compile(r"[._](vel|velocity|qvel|dq|torque|tau|effort)$", re.IGNORECASE)
 _NUMBERED: Final = re.compile(r"j(?:oint|nt)?\d+|motor\d+")
 
 _LIMBS: Final = ("arm", "leg", "hand", "gripper", "waist", "head", "neck", "torso")
@@ -83,7 +84,7 @@ def channel(name: str, feature: str, part: str) -> Channel:
         feature: the feature it stands in, e.g. ``observation.state.left_arm``.
         part: the limb that ``modality.json`` gives its index, or empty.
     """
-    joint = _known(name)
+    joint = _known(_QUANTITY.sub("", name))
     quantity = _by_words([w for w in words(feature) if w not in ("state", "observation", "action")])
     if quantity in (Role.JOINT_VELOCITY, Role.JOINT_TORQUE, Role.CURRENT, Role.TACTILE, Role.FORCE_TORQUE):
         speed = quantity is Role.JOINT_VELOCITY and joint is not None and joint.unit == "rad"
