@@ -1,0 +1,154 @@
+"""Feature: where feet and hands are, by forward kinematics from joints and base pose."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.embodiment import Embodiment, Tree
+from assay.embodiment.kinematics import link_poses, points
+from assay.embodiment.rotation import compose, rotate
+from assay.feature import feature
+from assay.model import Clock, Episode, Role, Stream
+from assay.signals.feet import stamps
+from assay.signals.posture import Poses
+
+__all__ = ["poses"]
+
+Floats = NDArray[np.float64]
+STATES: Final = (Role.JOINT_POSITION,)
+POSE: Final = ("x", "y", "z", "qw", "qx", "qy", "qz")
+
+
+@feature(reads=(*STATES, Role.BASE_POSE))
+def poses(ep: Episode, joints: Any) -> Poses | None:
+    """Sole points and hand links over time, see `Poses`; None without a body that has a tree, or joints.
+
+    The base pose is the one of the joints' own clock; without it (absent, of an unresolved frame, on
+    another clock) soles and world poses are empty and ``why`` says why. A link that hangs on a joint whose
+    position nobody recorded is NaN. World: the frame of the base pose, z up, m.
+    """
+    body = ep.embodiment
+    if body is None or body.tree is None or joints is None:
+        return None
+    tree = body.tree
+    q, known = _columns(joints, tree)
+    own = next((s for s in ep.by_role(*STATES) if len(s) == len(joints.t)), None)
+    nominal = own is not None and own.clock is Clock.NOMINAL
+    t = stamps(joints.t, joints.rate, nominal=nominal)
+    base, why = _base(ep, joints.t)
+    soles: dict[str, Floats] = {}
+    world: dict[str, tuple[Floats, Floats]] = {}
+    if base is not None:
+        x = np.asarray(base.x, np.float64)
+        x = x if base.names == POSE else x[:, [base.names.index(n) for n in POSE]]
+        soles = _soles(body, tree, q, x, known)
+        world = _links(tree, [h.link for h in body.hands], q, x, known)
+    name = base.name if base is not None else ""
+    at = joints.t if t is None else t
+    return Poses(at, t is not None, joints.stream, name, why, soles, world, _torso(body, tree, q, known))
+
+
+def _columns(joints: Any, tree: Tree) -> tuple[Floats, NDArray[np.bool_]]:
+    """(n, c) positions in the tree's order, 0 where not recorded, and which columns were; (c,)."""
+    width = len(tree.joints)
+    use = np.flatnonzero(joints.joint < width)
+    known = np.zeros(width, bool)
+    known[joints.joint[use]] = True
+    if len(use) == width and np.array_equal(joints.joint, np.arange(width)):
+        return joints.x, known
+    q = np.zeros((len(joints.t), width))
+    q[:, joints.joint[use]] = joints.x[:, use]
+    return q, known
+
+
+def _base(ep: Episode, t: NDArray[np.int64]) -> tuple[Stream | None, str]:
+    """The base pose that can be used, or why none can."""
+    why = "no base pose"
+    for stream in ep.by_role(Role.BASE_POSE):
+        if stream.frame.startswith("unresolved"):
+            why = f"{stream.name}: {stream.frame}"
+        elif set(stream.names) != set(POSE) or stream.x.shape[1] != len(POSE):
+            why = f"{stream.name}: its channels are no position and quaternion"
+        elif any(c.unit != "m" for c in stream.channels if c.name in POSE[:3]):
+            why = f"{stream.name}: its unit is not m"
+        elif len(stream) != len(t) or not np.array_equal(stream.t, t):
+            why = f"{stream.name}: on another clock than the joints"
+        else:
+            return stream, ""
+    return None, why
+
+
+def _missing(tree: Tree, link: str, known: NDArray[np.bool_], root: str = "") -> bool:
+    """Whether a link hangs on a joint that was not recorded, up to the link ``root``."""
+    at, stop = tree.index(link), tree.index(root) if root else -1
+    while at not in (stop, -1):
+        if tree.column[at] >= 0 and not known[tree.column[at]]:
+            return True
+        at = int(tree.parent[at])
+    return False
+
+
+def _soles(
+    body: Embodiment, tree: Tree, q: Floats, base: Floats, known: NDArray[np.bool_]
+) -> dict[str, Floats]:
+    if not body.soles:
+        return {}
+    links = [s.link for s in body.soles for _ in s.points]
+    x = points(tree, q, base[:, :3], base[:, 3:], links, np.concatenate([s.points for s in body.soles]))
+    x[..., 2] -= np.concatenate([s.radius for s in body.soles])
+    found: dict[str, Floats] = {}
+    at = 0
+    for sole in body.soles:
+        found[sole.side] = x[:, at : at + len(sole.points)]
+        if _missing(tree, sole.link, known):
+            found[sole.side][:] = np.nan
+        at += len(sole.points)
+    return found
+
+
+def _links(
+    tree: Tree, links: list[str], q: Floats, base: Floats | None, known: NDArray[np.bool_]
+) -> dict[str, tuple[Floats, Floats]]:
+    if not links:
+        return {}
+    place = (None, None) if base is None else (base[:, :3], base[:, 3:])
+    p, quat = link_poses(tree, q, *place, links)
+    for i, link in enumerate(links):
+        if base is not None and _missing(tree, link, known):
+            p[:, i] = quat[:, i] = np.nan
+    return {link: (p[:, i], quat[:, i]) for i, link in enumerate(links)}
+
+
+def _torso(
+    body: Embodiment, tree: Tree, q: Floats, known: NDArray[np.bool_]
+) -> dict[str, tuple[Floats, Floats]]:
+    """Hand links in the frame of the link that all arms hang on; unrecorded joints below it do not matter."""
+    hands = [h.link for h in body.hands]
+    if not hands:
+        return {}
+    root = _shared(tree, hands)
+    at = _links(tree, [root, *hands], q, None, known)
+    p0, turn = at[root]
+    back = turn * np.array([1.0, -1.0, -1.0, -1.0])
+    found = {}
+    for link in hands:
+        p, quat = at[link]
+        relative = (rotate(back, p - p0), compose(back, quat))
+        blank = np.nan if _missing(tree, link, known, root) else 1.0
+        found[link] = (relative[0] * blank, relative[1] * blank)
+    return found
+
+
+def _shared(tree: Tree, links: list[str]) -> str:
+    """The last link that carries all of the given ones and is none of them."""
+    common: list[int] | None = None
+    for link in links:
+        path, at = [], int(tree.parent[tree.index(link)])
+        while at != -1:
+            path.append(at)
+            at = int(tree.parent[at])
+        common = path if common is None else [i for i in common if i in path]
+    return tree.links[max(common or [0])]
