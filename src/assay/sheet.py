@@ -124,6 +124,7 @@ def apply(sheet: Sheet, episode: Episode) -> Episode:
             **episode.meta,
             **{f"action/{k}": mine.get(f"action/{k}") for k in ("meaning", "mode")},
             "ground": mine.get("ground", episode.meta.get("ground")),
+            **{f"gripper/{k}": mine.get(f"gripper/{k}") for k in ("closed", "open")},
         },
         streams=tuple(_meant(mine, stream) for stream in episode.streams),
     )

@@ -8,8 +8,9 @@ import numpy as np
 
 from assay.feature import feature
 from assay.model import Episode
-from assay.signals.ground import Ground, mode_height, rest_heights
+from assay.signals.ground import Ground, mode_height, rest_heights, stance_heights
 from assay.signals.posture import Poses
+from assay.signals.stance import Stance
 
 __all__ = ["ground"]
 
@@ -18,7 +19,7 @@ LEAST: Final = 1e-3
 
 
 @feature(reads=())
-def ground(ep: Episode, poses: Poses | None) -> Ground | None:
+def ground(ep: Episode, poses: Poses | None, source_stance: Stance | None) -> Ground | None:
     """The ground of an episode, see `Ground`; None where no sole is known or times are not.
 
     Declared is what the sheet says under ``ground`` (m, or "z=0"). The rest is estimated and never taken
@@ -29,7 +30,9 @@ def ground(ep: Episode, poses: Poses | None) -> Ground | None:
     said = ep.meta.get("ground")
     declared = None if said is None else 0.0 if said == "z=0" else float(said)
     low = np.min([poses.lowest(side) for side in poses.soles], axis=0)
-    rest = rest_heights(poses.t, list(poses.soles.values()))
+    known = source_stance.state if source_stance is not None else {}
+    seen = [stance_heights(poses.t, poses.lowest(s), known[s]) for s in poses.soles if s in known]
+    rest = np.concatenate(seen) if seen else rest_heights(poses.t, list(poses.soles.values()))
     if not len(rest):
         return Ground(declared, mode_height(low), rest, np.nan, np.nan, np.nan)
     u = max(LEAST, 1.2533 * float(np.std(rest)) / float(np.sqrt(len(rest))))

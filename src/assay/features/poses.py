@@ -42,8 +42,8 @@ def poses(ep: Episode, joints: Any) -> Poses | None:
     soles: dict[str, Floats] = {}
     world: dict[str, tuple[Floats, Floats]] = {}
     if base is not None:
-        x = np.asarray(base.x, np.float64)
-        x = x if base.names == POSE else x[:, [base.names.index(n) for n in POSE]]
+        order = slice(None) if base.names == POSE else [base.names.index(n) for n in POSE]
+        x = np.require(base.x[:, order], np.float64, "W")
         soles = _soles(body, tree, q, x, known)
         world = _links(tree, [h.link for h in body.hands], q, x, known)
     name = base.name if base is not None else ""
@@ -58,7 +58,7 @@ def _columns(joints: Any, tree: Tree) -> tuple[Floats, NDArray[np.bool_]]:
     known = np.zeros(width, bool)
     known[joints.joint[use]] = True
     if len(use) == width and np.array_equal(joints.joint, np.arange(width)):
-        return joints.x, known
+        return np.require(joints.x, np.float64, "W"), known  # the kernel takes no read-only arrays
     q = np.zeros((len(joints.t), width))
     q[:, joints.joint[use]] = joints.x[:, use]
     return q, known
@@ -114,8 +114,8 @@ def _links(
 ) -> dict[str, tuple[Floats, Floats]]:
     if not links:
         return {}
-    place = (None, None) if base is None else (base[:, :3], base[:, 3:])
-    p, quat = link_poses(tree, q, *place, links)
+    where, turn = (None, None) if base is None else (base[:, :3], base[:, 3:])
+    p, quat = link_poses(tree, q, where, turn, links)
     for i, link in enumerate(links):
         if base is not None and _missing(tree, link, known):
             p[:, i] = quat[:, i] = np.nan

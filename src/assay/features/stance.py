@@ -15,29 +15,43 @@ from assay.signals.ground import Ground
 from assay.signals.posture import Poses
 from assay.signals.stance import Stance, human_stance, sole_stance
 
-__all__ = ["stance"]
+__all__ = ["source_stance", "stance"]
 
 _TOE: Final = re.compile(r"(left|right|l|r)_?(foot|toe(?:_?base)?|toes?|big_?toe)$", re.IGNORECASE)
 _HEEL: Final = re.compile(r"(left|right|l|r)_?(ankle|heel)$", re.IGNORECASE)
 
 
 @feature(reads=(Role.HUMAN_BODY,))
-def stance(ep: Episode, poses: Poses | None, ground: Ground | None) -> Stance | None:
-    """Stance on the clock of `poses`: of the human source where one has feet, else of the robot's soles.
+def source_stance(ep: Episode, poses: Poses | None) -> Stance | None:
+    """Stance of the human source on the clock of `poses`; None without a source whose feet are known.
 
-    None without poses, without known times, or without anything to tell it from. A source in another file
-    is used if its offset is declared, or if both last equally long to a frame.
+    None too without known times. A source in another file is used if its offset is declared, or if both last
+    equally long to a frame.
     """
     if poses is None or not poses.timed:
         return None
     for stream in ep.by_role(Role.HUMAN_BODY):
         feet = _feet(stream)
-        t = stamps(stream.t, float(stream.rate) if stream.rate else None,
-                   nominal=stream.clock is Clock.NOMINAL)  # fmt: skip
+        rate = float(stream.rate) if stream.rate else None
+        t = stamps(stream.t, rate, nominal=stream.clock is Clock.NOMINAL)
         at = None if t is None or feet is None else _placed(ep, stream, t, poses.t)
         if at is not None and feet is not None and len(at) > 2:
             return human_stance(at, feet, poses.t, stream.name)
-    if not poses.soles or ground is None or set(poses.soles) != {"left", "right"}:
+    return None
+
+
+@feature(reads=())
+def stance(
+    ep: Episode, poses: Poses | None, ground: Ground | None, source_stance: Stance | None
+) -> Stance | None:
+    """Stance on the clock of `poses`: of the human source where one has feet, else of the robot's soles.
+
+    The latter is graded lower (see `Stance.grade`), and no gate on feet uses it. None without either.
+    """
+    del ep
+    if source_stance is not None:
+        return source_stance
+    if poses is None or ground is None or set(poses.soles) != {"left", "right"}:
         return None
     level = ground.declared if ground.declared is not None else ground.estimate
     return sole_stance(poses.t, poses.soles, level, poses.stream) if np.isfinite(level) else None
@@ -72,7 +86,8 @@ def _placed(
         return t
     offset = ep.meta[f"parts/{part}/offset"]
     if offset is not None:
-        return t - t[0] + on[0] + round(offset * 1e9)
+        placed: NDArray[np.int64] = t - t[0] + on[0] + round(offset * 1e9)
+        return placed
     steps = [int(np.median(np.diff(c))) for c in (t, on) if len(c) > 1]
     same = abs(int(t[-1] - t[0]) - int(on[-1] - on[0])) <= sum(steps)
     return t - t[0] + on[0] if same else None

@@ -108,7 +108,8 @@ def latched(value: Floats, enter: float, leave: float) -> Bools:
     mark[value < enter] = 1
     mark[~(value <= leave)] = -1
     last = np.maximum.accumulate(np.where(mark != 0, np.arange(len(value)), 0))
-    return mark[last] == 1
+    on: Bools = mark[last] == 1
+    return on
 
 
 def runs_of(mask: Bools) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

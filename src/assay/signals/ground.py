@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from assay.signals.feet import displaced, latched, length, runs_of
 
-__all__ = ["Ground", "mode_height", "rest_heights"]
+__all__ = ["Ground", "mode_height", "rest_heights", "stance_heights"]
 
 Floats = NDArray[np.float64]
 
@@ -30,7 +30,8 @@ class Ground:
     Attributes:
         declared: height in m, or None: a ground estimated from the soles cannot see a constant error.
         estimate: m, the densest height of the lowest sole; NaN where there are no soles.
-        rest: (k,) m, height of the lowest sole in each half second that it rests.
+        rest: (k,) m, height of a sole in each half second that it stands (by the human source) or, without a
+            source, that the lowest of all sole points rests.
         offset: m, median of ``rest`` above the declared ground (above z = 0 where none is declared);
             u: its standard error; spread: 5th to 95th percentile of ``rest``. NaN where nothing rests.
     """
@@ -76,10 +77,18 @@ def rest_heights(t: NDArray[np.int64], soles: list[Floats]) -> Floats:
     moved = length(displaced(t, x))
     rows = np.arange(len(x))
     still = latched(moved[rows, lowest], *REST)
-    first, last = runs_of(still)
-    # A long rest says more than a short one: it counts once for each piece of half a second.
-    pieces = 1 + (t[last] - t[first]) // PIECE if len(first) else np.zeros(0, np.int64)
-    z = height[rows, lowest]
+    return _pieces(t, height[rows, lowest], still)
+
+
+def stance_heights(t: NDArray[np.int64], low: Floats, state: NDArray[np.int8]) -> Floats:
+    """Heights (n,) m of one foot's lowest sole point where it stands, one for each half second; (k,) m."""
+    return _pieces(t, low, (state == 1) & np.isfinite(low))
+
+
+def _pieces(t: NDArray[np.int64], z: Floats, mask: NDArray[np.bool_]) -> Floats:
+    """Medians of z over each run of the mask; long runs, which say more, once for each half second."""
+    first, last = runs_of(mask)
+    count = 1 + (t[last] - t[first]) // PIECE if len(first) else np.zeros(0, np.int64)
     return np.array(
-        [np.median(part) for a, b, k in zip(first, last, pieces, strict=True)
+        [np.median(part) for a, b, k in zip(first, last, count, strict=True)
          for part in np.array_split(z[a : b + 1], min(int(k), b + 1 - a))], np.float64)  # fmt: skip

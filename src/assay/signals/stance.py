@@ -79,7 +79,7 @@ def human_stance(t: Int64, points: Floats, on: Int64, stream: str) -> Stance:
         on: (n,) int64 ns, the clock on which stance is wanted, same origin.
     """
     moved = length(displaced(t, points[..., :2]))
-    blind = ~np.isfinite(points).all(axis=(2, 3))
+    blind: Bools = np.asarray(~np.isfinite(points).all(axis=(2, 3)))
     half = max(1, round(NEARBY * 1e9 / max(period(t), 1.0)))
     heights = points[..., 2]
     rest = [local_low(heights[:, :, k].min(axis=1), half) for k in range(points.shape[2])]

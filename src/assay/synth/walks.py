@@ -39,7 +39,7 @@ def walk(seconds: float = 8.0, rate: float = 30, *, human: bool = True, ground: 
         ground: whether z = 0 is declared.
     """
     body = load("unitree_g1_29")
-    t = np.arange(round(seconds * rate)) / rate
+    t: Floats = np.arange(round(seconds * rate)) / rate
     q = _legs(body, t)
     base = _anchored(body, t, q)
     soles = _soles(body, q, base)
@@ -88,7 +88,7 @@ def pivoted(speed: float, first: float = 3.3, last: float = 3.9, ep: Episode | N
     heel = _soles(ep.embodiment, joints.x, root.x)[np.searchsorted(t, first), 0]
 
     def turn(at: Floats, x: Floats) -> Floats:
-        half = 0.5 * speed * (np.clip(at, first, last) - first)
+        half: Floats = 0.5 * speed * (np.clip(at, first, last) - first)
         yaw = np.stack([np.cos(half), 0 * half, 0 * half, np.sin(half)], axis=1)
         x[:, :3] = heel + rotate(yaw, x[:, :3] - heel)
         x[:, 3:] = compose(yaw, x[:, 3:])
@@ -101,7 +101,8 @@ def _based(ep: Episode | None, change: Callable[[Floats, Floats], Floats]) -> Ep
     ep = walk() if ep is None else ep
     root = ep.stream("root")
     assert root is not None
-    return ep.with_stream(replace(root, x=change(root.t * 1e-9, np.array(root.x))))
+    t: Floats = np.asarray(root.t, np.float64) * 1e-9
+    return ep.with_stream(replace(root, x=change(t, np.array(root.x))))
 
 
 def _shift(x: Floats, axis: int, by: Floats) -> Floats:

@@ -5,8 +5,8 @@ What: how far a foot has gone from the start to the end of one stance, beyond wh
 Why: 0.9 cm a frame for half a second is 13 cm of slide and passes every limit on frames.
 
 Method: for each stance of the human source (see RTG003) the horizontal way of each sole point from start to
-end, less the way of the source's own least-moving foot point; the smallest over the sole points counts, so
-that pivots and rolling do not. A stance in which the source itself goes further than 3 cm is not decided.
+end, as it is or less the way of the source's own least-moving foot point, whichever is smaller; the smallest
+over the sole points counts, so that pivots and rolling do not. A stance in which the source itself goes further than 3 cm is not decided.
 
 Source: METHODS 1, its second skate metric; REAL-CLIPS for the difference to the source: a fixed 3 cm fires
 on 16 of 16 real clips, since the human source itself drifts that far in up to 75 % of its stances.
@@ -81,8 +81,9 @@ def _ways(
 ) -> tuple[np.ndarray[tuple[int], np.dtype[np.float64]], np.ndarray[tuple[int], np.dtype[np.int8]]]:
     first, last = edges(poses.t, phases)
     x = poses.soles[side][..., :2]
-    way = x[last] - x[first] - phases.drift[:, None]
-    value = length(way).min(axis=1)
+    way = x[last] - x[first]
+    # A robot that stays where it is while the source drifts stands better than its source, not worse.
+    value = np.minimum(length(way), length(way - phases.drift[:, None])).min(axis=1)
     scope = np.where(length(phases.drift) > most, UNKNOWN, IN)
     # The robot's clock may not reach into a stance, and a hole anywhere in it hides where the foot was.
     whole = np.array([np.isfinite(x[a : b + 1]).all() for a, b in zip(first, last, strict=True)], bool)

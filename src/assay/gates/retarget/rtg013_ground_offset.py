@@ -5,9 +5,10 @@ What: the height above or below the declared ground at which soles rest, over th
 Why: one constant, one cure: the base moved by it. Read frame by frame it would be a float or a penetration
 on every frame, and hide those that scatter around it.
 
-Method: a rest is a stretch in which the lowest of all sole points moves less than 3 mm in 1/30 s (until it
-exceeds 6 mm); each has one height. Their median less the declared ground is the offset, with the standard
-error of a median. Beyond 2 cm it is one finding, whose note says by how much to move the base.
+Method: a sole rests where the human source stands on it; without a source, where the lowest of all sole
+points moves less than 3 mm in 1/30 s (until it exceeds 6 mm). Each half second of rest has one height. Their
+median less the declared ground is the offset, with the standard error of a median. Beyond 2 cm it is one
+finding, whose note says by how much to move the base.
 
 Source: REAL-CLIPS: ASAP's clips never rest on z = 0 (offsets to 14 cm); no ground estimated from the soles
 sees a constant offset, a declared one finds 1 cm in 90 % and 1.5 cm always.
