@@ -113,14 +113,16 @@ def test_a_base_of_unresolved_frame_is_no_base() -> None:
     assert root is not None
     ep = walk().with_stream(replace(root, frame="unresolved-quaternion"))
     poses = Features(ep, plugs.features()).get("poses")
-    assert not poses.soles and "unresolved-quaternion" in poses.why
+    assert not poses.soles
+    assert "unresolved-quaternion" in poses.why
     assert set(poses.torso) == {"left_wrist_yaw_link", "right_wrist_yaw_link"}
     assert {judged(code, ep).verdict.reason for code in FEET} == {"not-declared"}
 
 
 def test_arms_alone_have_hands_in_the_torso_and_no_feet() -> None:
     poses = Features(teleop(), plugs.features()).get("poses")
-    assert not poses.soles and not poses.world
+    assert not poses.soles
+    assert not poses.world
     assert all(np.isfinite(p).all() and np.isfinite(q).all() for p, q in poses.torso.values())
     assert {judged(code, teleop()).verdict.status for code in FEET} == {"abstain"}
 
@@ -133,7 +135,8 @@ def test_feet_that_hang_on_an_unrecorded_joint_are_unknown() -> None:
         replace(joints, x=joints.x[:, keep], channels=tuple(joints.channels[i] for i in keep))
     )
     poses = Features(ep, plugs.features()).get("poses")
-    assert np.isnan(poses.soles["left"]).all() and np.isfinite(poses.soles["right"]).all()
+    assert np.isnan(poses.soles["left"]).all()
+    assert np.isfinite(poses.soles["right"]).all()
     assert judged("RTG003", ep).verdict.status == "abstain"
 
 
@@ -232,7 +235,9 @@ def test_an_abstention_gives_both_figures() -> None:
     built = case.episode()
     assert isinstance(built, Episode)
     detail = judged("RTG007", built).verdict.detail
-    assert "left_hip_pitch_joint" in detail and "20" in detail and "32" in detail
+    assert "left_hip_pitch_joint" in detail
+    assert "20" in detail
+    assert "32" in detail
 
 
 # ------------------------------------------------------------------------------------------------- numerics
@@ -275,7 +280,8 @@ def test_stamps_are_known_or_not() -> None:
     assert stamps(t, None, nominal=True) is None
     assert stamps(t, None, nominal=False) is t
     made = stamps(t, 50.0, nominal=True)
-    assert made is not None and made.tolist() == [0, 20_000_000, 40_000_000, 60_000_000, 80_000_000]
+    assert made is not None
+    assert made.tolist() == [0, 20_000_000, 40_000_000, 60_000_000, 80_000_000]
 
 
 # -------------------------------------------------------------------------------------------------- contact
@@ -287,7 +293,9 @@ def test_force_contact() -> None:
     f[40:60, 2] = 12.0
     f[80] = np.nan
     state = by_force(f)
-    assert (state[40:60] == 1).all() and (state[:40] == 0).all() and state[80] == -1
+    assert (state[40:60] == 1).all()
+    assert (state[:40] == 0).all()
+    assert state[80] == -1
     assert (by_force(np.full((5, 3), np.nan)) == -1).all()
 
 
@@ -296,7 +304,8 @@ def test_touch_contact() -> None:
     cells = rng.normal(100, 1, (300, 4))
     cells[100:150, 2] += 60
     state = by_touch(cells)
-    assert (state[100:150] == 1).mean() > 0.95 and (state[:95] == 0).all()
+    assert (state[100:150] == 1).mean() > 0.95
+    assert (state[:95] == 0).all()
     assert (by_touch(np.zeros((20, 3))) == -1).all()  # dead, or never touched
 
 
@@ -304,7 +313,10 @@ def test_gripper_contact() -> None:
     t = np.arange(120, dtype=np.int64) * 33_333_333
     drive = np.concatenate([np.ones(30), np.linspace(1, 0.4, 20), np.full(40, 0.4), np.linspace(0.4, 1, 30)])
     state = by_gripper(t, drive, closed=0.0, opened=1.0)
-    assert (state[:29] == 0).all() and (state[54:89] == 1).all() and state[40] == -1 and state[-1] == 0
+    assert (state[:29] == 0).all()
+    assert (state[54:89] == 1).all()
+    assert state[40] == -1
+    assert state[-1] == 0
     empty = np.concatenate([np.ones(30), np.linspace(1, 0, 20), np.zeros(70)])
     assert not (by_gripper(t, empty, 0.0, 1.0) == 1).any()
 
@@ -316,8 +328,9 @@ def test_distance_contact() -> None:
     thing = np.full((90, 3), [0.1, 0.0, 0.0])
     thing[30:, 0] = 0.1 + np.linspace(0, 1, 60)  # carried from 30 on
     state = by_distance(t, hand, thing)
-    assert (state[35:] == 1).all() and (state[:29] == -1).all()
-    assert (by_distance(t, hand, thing + [0, 2, 0]) == 0).all()
+    assert (state[35:] == 1).all()
+    assert (state[:29] == -1).all()
+    assert (by_distance(t, hand, thing + np.array([0.0, 2.0, 0.0])) == 0).all()
 
 
 def test_contact_of_an_episode() -> None:

@@ -73,7 +73,7 @@ class Common(_Table):
     fps: float | None = _RATE
     quaternion: Literal["wxyz", "xyzw"] | None = None
     ground: Annotated[float, Field(allow_inf_nan=False)] | Literal["z=0"] | None = None
-    """Height of flat ground in m in the frame of the base pose, or ``z=0``; soles are held to nothing else."""
+    """Height of flat ground, m, in the frame of the base pose, or ``z=0``; soles are held to nothing else."""
     sync: Literal["one-clock", "ptp", "trigger", "clap", "software", "none"] | None = None
     rig: str | None = None
     session: str | None = None

@@ -13,7 +13,7 @@ from assay.signals.stance import SHAKY, Stance
 __all__ = ["no_ground", "no_soles", "no_source"]
 
 LEAST_STANCE: Final = 0.05
-"""Share of frames with a standing foot below which the source says nothing (a walk has 55 to 65 % per foot)."""
+"""Share of frames with a standing foot below which the source says nothing (a walk has 55 to 65 %)."""
 
 
 def no_soles(ep: Episode, poses: Poses | None) -> Abstain | None:
@@ -24,6 +24,11 @@ def no_soles(ep: Episode, poses: Poses | None) -> Abstain | None:
         return Abstain("unknown-body", "no soles without a body and its links")
     if not ep.embodiment.soles:
         return Abstain("no-reference", f"the model of {ep.embodiment.name} shows no soles")
+    return _not_placed(ep, poses)
+
+
+def _not_placed(ep: Episode, poses: Poses | None) -> Abstain | None:
+    """Why links of a known body have no place in the world, or no time."""
     if poses is None:
         return Abstain("unresolved-names", "no joint of the body is named, or no unit is known")
     if not poses.base:

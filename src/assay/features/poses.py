@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.embodiment import Embodiment, Tree
-from assay.embodiment.kinematics import link_poses, points
-from assay.embodiment.rotation import compose, rotate
+from assay.embodiment.kinematics import points
 from assay.feature import feature
 from assay.model import Clock, Episode, Role, Stream
 from assay.signals.feet import stamps
-from assay.signals.posture import Poses
+from assay.signals.posture import Poses, recorded
 
 __all__ = ["poses"]
 
@@ -39,16 +38,16 @@ def poses(ep: Episode, joints: Any) -> Poses | None:
     nominal = own is not None and own.clock is Clock.NOMINAL
     t = stamps(joints.t, joints.rate, nominal=nominal)
     base, why = _base(ep, joints.t)
-    soles: dict[str, Floats] = {}
-    world: dict[str, tuple[Floats, Floats]] = {}
+    place = None
     if base is not None:
         order = slice(None) if base.names == POSE else [base.names.index(n) for n in POSE]
-        x = np.require(base.x[:, order], np.float64, "W")
-        soles = _soles(body, tree, q, x, known)
-        world = _links(tree, [h.link for h in body.hands], q, x, known)
-    name = base.name if base is not None else ""
-    at = joints.t if t is None else t
-    return Poses(at, t is not None, joints.stream, name, why, soles, world, _torso(body, tree, q, known))
+        place = np.require(base.x[:, order], np.float64, "W")
+    return Poses(
+        t=joints.t if t is None else t, timed=t is not None, stream=joints.stream,
+        base=base.name if base is not None else "", why=why,
+        soles={} if place is None else _soles(body, tree, q, place, known),
+        hands=tuple(hand.link for hand in body.hands), tree=tree, q=q, known=known, place=place,
+    )  # fmt: skip
 
 
 def _columns(joints: Any, tree: Tree) -> tuple[Floats, NDArray[np.bool_]]:
@@ -81,16 +80,6 @@ def _base(ep: Episode, t: NDArray[np.int64]) -> tuple[Stream | None, str]:
     return None, why
 
 
-def _missing(tree: Tree, link: str, known: NDArray[np.bool_], root: str = "") -> bool:
-    """Whether a link hangs on a joint that was not recorded, up to the link ``root``."""
-    at, stop = tree.index(link), tree.index(root) if root else -1
-    while at not in (stop, -1):
-        if tree.column[at] >= 0 and not known[tree.column[at]]:
-            return True
-        at = int(tree.parent[at])
-    return False
-
-
 def _soles(
     body: Embodiment, tree: Tree, q: Floats, base: Floats, known: NDArray[np.bool_]
 ) -> dict[str, Floats]:
@@ -103,52 +92,7 @@ def _soles(
     at = 0
     for sole in body.soles:
         found[sole.side] = x[:, at : at + len(sole.points)]
-        if _missing(tree, sole.link, known):
+        if not recorded(tree, sole.link, known):
             found[sole.side][:] = np.nan
         at += len(sole.points)
     return found
-
-
-def _links(
-    tree: Tree, links: list[str], q: Floats, base: Floats | None, known: NDArray[np.bool_]
-) -> dict[str, tuple[Floats, Floats]]:
-    if not links:
-        return {}
-    where, turn = (None, None) if base is None else (base[:, :3], base[:, 3:])
-    p, quat = link_poses(tree, q, where, turn, links)
-    for i, link in enumerate(links):
-        if base is not None and _missing(tree, link, known):
-            p[:, i] = quat[:, i] = np.nan
-    return {link: (p[:, i], quat[:, i]) for i, link in enumerate(links)}
-
-
-def _torso(
-    body: Embodiment, tree: Tree, q: Floats, known: NDArray[np.bool_]
-) -> dict[str, tuple[Floats, Floats]]:
-    """Hand links in the frame of the link that all arms hang on; unrecorded joints below it do not matter."""
-    hands = [h.link for h in body.hands]
-    if not hands:
-        return {}
-    root = _shared(tree, hands)
-    at = _links(tree, [root, *hands], q, None, known)
-    p0, turn = at[root]
-    back = turn * np.array([1.0, -1.0, -1.0, -1.0])
-    found = {}
-    for link in hands:
-        p, quat = at[link]
-        relative = (rotate(back, p - p0), compose(back, quat))
-        blank = np.nan if _missing(tree, link, known, root) else 1.0
-        found[link] = (relative[0] * blank, relative[1] * blank)
-    return found
-
-
-def _shared(tree: Tree, links: list[str]) -> str:
-    """The last link that carries all of the given ones and is none of them."""
-    common: list[int] | None = None
-    for link in links:
-        path, at = [], int(tree.parent[tree.index(link)])
-        while at != -1:
-            path.append(at)
-            at = int(tree.parent[at])
-        common = path if common is None else [i for i in common if i in path]
-    return tree.links[max(common or [0])]

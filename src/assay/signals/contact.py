@@ -20,11 +20,11 @@ Int64 = NDArray[np.int64]
 State = NDArray[np.int8]
 
 FORCE: Final = (5.0, 2.0)
-"""N above rest, entering and leaving: above the drift of wrist sensors, below the weight of a cup and hand."""
+"""N above rest, entering and leaving: above the drift of wrist sensors, below what a held cup weighs."""
 TOUCH: Final = (8.0, 4.0)
 """Standard deviations of a cell's noise, entering and leaving."""
 REACH: Final = 0.35
-"""m from hand link to object centre beyond which a hand cannot touch (OmniRetarget: wrist within 0.28 m)."""
+"""m from hand link to object centre beyond which no hand touches (OmniRetarget: wrist within 0.28 m)."""
 CARRIED: Final = 0.001
 """m in 1/30 s; an object that moves faster than 3 cm/s while its distance to the hand stays is held."""
 
@@ -64,7 +64,9 @@ def by_touch(cells: Floats) -> State:
         return np.full(n, -1, np.int8)
     rest = np.nanpercentile(cells, 10, axis=0)
     grain = np.array([noise(cells[:, [i]]) for i in range(cells.shape[1])])
-    grain = np.maximum(np.nan_to_num(grain), 1e-3 * np.maximum(np.nanmax(np.abs(cells - rest), axis=0), 1e-12))
+    grain = np.maximum(
+        np.nan_to_num(grain), 1e-3 * np.maximum(np.nanmax(np.abs(cells - rest), axis=0), 1e-12)
+    )
     excited = ((cells - rest) / grain).max(axis=1)
     on = latched(-excited, -TOUCH[0], -TOUCH[1])
     return _state(on, excited) if on.any() else np.full(n, -1, np.int8)
@@ -74,7 +76,10 @@ def by_gripper(t: Int64, drive: Floats, closed: float, opened: float) -> State:
     """From one drive (n,) between its closed and its open value: stopped on the way is holding.
 
     Args:
-        t: (n,) ns; drive: (n,) in its own unit; closed, opened: its end stops.
+        t: (n,) ns.
+        drive: (n,) in its own unit.
+        closed: its value when closed.
+        opened: its value when open.
 
     Open is 0; at rest between the stops after closing is 1; fully closed (nothing, or something thin),
     moving, or at rest after opening is -1.

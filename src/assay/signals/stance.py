@@ -77,6 +77,7 @@ def human_stance(t: Int64, points: Floats, on: Int64, stream: str) -> Stance:
         t: (m,) int64 ns, the source's clock.
         points: (m, 2, p, 3) m, z up: for left and right foot p points, as toe and heel.
         on: (n,) int64 ns, the clock on which stance is wanted, same origin.
+        stream: the source's name.
     """
     moved = length(displaced(t, points[..., :2]))
     blind: Bools = np.asarray(~np.isfinite(points).all(axis=(2, 3)))

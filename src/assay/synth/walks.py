@@ -35,7 +35,9 @@ def walk(seconds: float = 8.0, rate: float = 30, *, human: bool = True, ground: 
     """A clean walk: streams ``joints``, ``root`` and, with ``human``, ``smpl_joints``.
 
     Args:
-        seconds: length; rate: Hz of every stream; human: whether the source is part of the episode.
+        seconds: length.
+        rate: Hz of every stream.
+        human: whether the source is part of the episode.
         ground: whether z = 0 is declared.
     """
     body = load("unitree_g1_29")
@@ -64,7 +66,7 @@ def slid(speed: float, first: float = 3.4, last: float = 3.8, ep: Episode | None
 
 
 def raised(metres: float, first: float = 0.0, last: float = np.inf, ep: Episode | None = None) -> Episode:
-    """The base stands ``metres`` higher than it should from ``first`` to ``last`` s (lower where negative)."""
+    """The base stands ``metres`` higher than it should from ``first`` to ``last`` s (lower if negative)."""
     return _based(ep, lambda t, x: _shift(x, 2, np.where((t >= first) & (t < last), metres, 0.0)))
 
 
@@ -83,7 +85,9 @@ def pivoted(speed: float, first: float = 3.3, last: float = 3.9, ep: Episode | N
     """The body turns at ``speed`` rad/s about a point of the left heel, which stays where it is."""
     ep = walk() if ep is None else ep
     root, joints = ep.stream("root"), ep.stream("joints")
-    assert root is not None and joints is not None and ep.embodiment is not None
+    assert root is not None
+    assert joints is not None
+    assert ep.embodiment is not None
     t = root.t * 1e-9
     heel = _soles(ep.embodiment, joints.x, root.x)[np.searchsorted(t, first), 0]
 
@@ -159,8 +163,11 @@ def _human(soles: Floats, about: dict[str, Any]) -> Stream:
     columns, channels = [], []
     for i, side in enumerate(("left", "right")):
         foot = soles[:, _ENDS * i : _ENDS * (i + 1)]
-        for joint, x, up in (("ankle", foot[:, :2].mean(axis=1), 0.08), ("foot", foot[:, 2:].mean(axis=1), 0.02)):
-            columns.append(x + [0.0, 0.0, up])
+        for joint, x, up in (
+            ("ankle", foot[:, :2].mean(axis=1), 0.08),
+            ("foot", foot[:, 2:].mean(axis=1), 0.02),
+        ):
+            columns.append(x + np.array([0.0, 0.0, up]))
             channels += [Channel(f"{side}_{joint}.{e}", "m", Role.HUMAN_BODY) for e in "xyz"]
     return Stream("smpl_joints", Role.HUMAN_BODY, x=np.concatenate(columns, axis=1),
                   channels=tuple(channels), frame="world", **about)  # fmt: skip

@@ -6,7 +6,8 @@ Why: 0.9 cm a frame for half a second is 13 cm of slide and passes every limit o
 
 Method: for each stance of the human source (see RTG003) the horizontal way of each sole point from start to
 end, as it is or less the way of the source's own least-moving foot point, whichever is smaller; the smallest
-over the sole points counts, so that pivots and rolling do not. A stance in which the source itself goes further than 3 cm is not decided.
+over the sole points counts, so that pivots and rolling do not. A stance in which the source itself goes
+further than 3 cm is not decided.
 
 Source: METHODS 1, its second skate metric; REAL-CLIPS for the difference to the source: a fixed 3 cm fires
 on 16 of 16 real clips, since the human source itself drifts that far in up to 75 % of its stances.
