@@ -72,7 +72,7 @@ ALARMS = {
     ): "true: the sole goes 3.4 cm in 2.3 s, the source 0.2 cm",
 }
 UNDER_ZERO = {
-    "RTG005": "true of z = 0: heels of kimodo's walk are 3.1 cm under it, toes of its dance 3.8 cm. The others "
+    "RTG005": "of z = 0: heels of kimodo's walk are 3.1 cm under it, toes of its dance 3.8 cm. The others "
     "stand on heights that differ by 3 to 11 cm: 2 to 13 cm remain once the constant is off",
     "RTG006": "true: in five ASAP clips standing feet stay 3 to 6 cm above the rest once the constant is off",
     "RTG013": "true: ten ASAP clips stand 3 to 14 cm above z = 0, M_Move8 5 cm; kick 2.2 cm, undecided",
