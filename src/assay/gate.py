@@ -93,6 +93,7 @@ class Evidence:
         reason: code used if this evidence cannot be decided.
         apart: whether every sample is a finding of its own (claims) instead of part of a stretch of time.
         note: a few words that help whoever reads the finding (a likely cure, an estimate).
+        doubt: a few words for whoever reads an abstention (two limits that disagree, what scatters).
     """
 
     value: NDArray[np.floating[Any]]
@@ -116,6 +117,7 @@ class Evidence:
     reason: str = "undecided"
     apart: bool = False
     note: str = ""
+    doubt: str = ""
 
     def __post_init__(self) -> None:
         n = len(self.value)

@@ -189,7 +189,8 @@ def verdict_of(m: Measure, rung: int | None = None) -> Verdict:
     simple: Status = "abstain" if not m.n_finite else "fail" if over else "pass"
     return Verdict(
         m.scope, m.subject, m.gate, m.gate_version, status, simple, m.worst, m.limit, m.unit, lo, hi,
-        m.quota, m.n_in, m.n_out, m.n_unknown, m.n_nan, m.worst10, reason, "", m.stream, m.channel, 0,
+        m.quota, m.n_in, m.n_out, m.n_unknown, m.n_nan, m.worst10, reason,
+        m.detail if status == "abstain" else "", m.stream, m.channel, 0,
     )  # fmt: skip
 
 

@@ -122,7 +122,12 @@ def apply(sheet: Sheet, episode: Episode) -> Episode:
         embodiment=mine.body or episode.embodiment,
         sync=mine.get("sync", episode.sync),
         limit_set=mine.get("limit_set", episode.limit_set),
-        meta={**episode.meta, **{f"action/{k}": mine.get(f"action/{k}") for k in ("meaning", "mode")}},
+        meta={
+            **episode.meta,
+            **{f"action/{k}": mine.get(f"action/{k}") for k in ("meaning", "mode")},
+            "ground": mine.get("ground", episode.meta.get("ground")),
+            **{f"gripper/{k}": mine.get(f"gripper/{k}") for k in ("closed", "open")},
+        },
         streams=tuple(_meant(mine, stream) for stream in episode.streams),
     )
 

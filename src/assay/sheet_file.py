@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -72,6 +72,8 @@ class Common(_Table):
     limit_set: str | None = None
     fps: float | None = _RATE
     quaternion: Literal["wxyz", "xyzw"] | None = None
+    ground: Annotated[float, Field(allow_inf_nan=False)] | Literal["z=0"] | None = None
+    """Height of flat ground, m, in the frame of the base pose, or ``z=0``; soles are held to nothing else."""
     sync: Literal["one-clock", "ptp", "trigger", "clap", "software", "none"] | None = None
     rig: str | None = None
     session: str | None = None

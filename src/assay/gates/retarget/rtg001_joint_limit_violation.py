@@ -168,7 +168,7 @@ def _evidence(
     x = joints.x[:, use]
     index = joints.joint[use]
     excess = np.maximum(joints.lower[use] - x, x - joints.upper[use])
-    scope = None
+    scope, doubt = None, ""
     # Controllers' soft limits are narrower on purpose and no second opinion about the mechanics.
     sets = [s for s in body.limits if s.grade != "soft"]
     lower, upper = (np.array([getattr(s, side)[index] for s in sets]) for side in ("lower", "upper"))
@@ -180,10 +180,25 @@ def _evidence(
         )
         scope = np.where(open_, UNKNOWN, IN)
         excess = np.where(open_[:, None], narrow, wide)
+        if open_.any():
+            doubt = _both(joints, use, np.where(open_[:, None], narrow, -np.inf), (lower, upper))
     which = excess.argmax(axis=1)
     return replace(
         blank, value=np.take_along_axis(excess, which[:, None], axis=1)[:, 0],
         t0=joints.t, t1=ends(joints.t, joints.rate), scope=scope, which=which,
         channels=tuple(joints.names[i] for i in use),
-        reason="limits-conflict" if scope is not None and (scope == UNKNOWN).any() else blank.reason,
+        reason="limits-conflict" if doubt else blank.reason, doubt=doubt,
     )  # fmt: skip
+
+
+def _both(
+    joints: Joints, use: NDArray[np.intp], excess: NDArray[np.float64],
+    bounds: tuple[NDArray[np.float64], NDArray[np.float64]],
+) -> str:  # fmt: skip
+    """The state furthest beyond the narrower limit, with what each side says."""
+    row, column = np.unravel_index(excess.argmax(), excess.shape)
+    value = float(joints.x[row, use[column]])
+    low, high = (side[:, column] for side in bounds)
+    which, said = ("upper", high) if value > high.min() else ("lower", low)
+    return (f"{joints.names[use[column]]} at {value:.4g}: {which} limit {said.min():.4g} by one source, "
+            f"{said.max():.4g} by another")  # fmt: skip

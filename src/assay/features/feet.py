@@ -1,0 +1,69 @@
+"""What a foot gate needs before it can look at feet, and why it cannot (not a feature: shared sentences)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from assay.gate import Abstain
+from assay.model import Episode, Role
+from assay.signals.ground import Ground
+from assay.signals.posture import Poses
+from assay.signals.stance import SHAKY, Stance
+
+__all__ = ["no_ground", "no_soles", "no_source"]
+
+LEAST_STANCE: Final = 0.05
+"""Share of frames with a standing foot below which the source says nothing (a walk has 55 to 65 %)."""
+
+
+def no_soles(ep: Episode, poses: Poses | None) -> Abstain | None:
+    """Why the soles' places over time are not known; None where they are."""
+    if not ep.by_role(Role.JOINT_POSITION):
+        return Abstain("absent-stream", "no joint positions")
+    if ep.embodiment is None or ep.embodiment.tree is None:
+        return Abstain("unknown-body", "no soles without a body and its links")
+    if not ep.embodiment.soles:
+        return Abstain("no-reference", f"the model of {ep.embodiment.name} shows no soles")
+    return _not_placed(ep, poses)
+
+
+def _not_placed(ep: Episode, poses: Poses | None) -> Abstain | None:
+    """Why links of a known body have no place in the world, or no time."""
+    if poses is None:
+        return Abstain("unresolved-names", "no joint of the body is named, or no unit is known")
+    if not poses.base:
+        code = "absent-stream" if not ep.by_role(Role.BASE_POSE) else "not-declared"
+        return Abstain(code, poses.why)
+    if not poses.timed:
+        return Abstain("not-declared", "the rate (fps) is not stated: speeds are unknown", poses.stream)
+    return None
+
+
+def no_source(ep: Episode, poses: Poses | None, stance: Stance | None) -> Abstain | None:
+    """Why stance is not known from a human source; None where it is.
+
+    The robot's own soles are no substitute: a floating or sliding foot would leave its own trial.
+    """
+    missing = no_soles(ep, poses)
+    if missing is not None:
+        return missing
+    if stance is None or stance.grade != "source":
+        there = ep.by_role(Role.HUMAN_BODY)
+        why = "its feet or how its clock relates to the robot's are not known" if there else "there is none"
+        return Abstain("no-reference", f"stance is taken from the human source: {why}")
+    if not stance.noise <= SHAKY:
+        return Abstain("reference-noisy", f"the source shakes by {stance.noise * 1e3:.1f} mm", stance.stream)
+    seen = max(float((s != 0).mean()) for s in stance.state.values()) if len(stance.t) else 0.0
+    if seen < LEAST_STANCE:
+        return Abstain("reference-noisy", "the source's feet never stand still", stance.stream)
+    return None
+
+
+def no_ground(ep: Episode, poses: Poses | None, ground: Ground | None) -> Abstain | None:
+    """Why heights have nothing to be compared with; None where a ground is declared."""
+    missing = no_soles(ep, poses)
+    if missing is not None:
+        return missing
+    if ground is None or ground.declared is None:
+        return Abstain("no-reference", "no ground is declared (ground = in the sheet)")
+    return None

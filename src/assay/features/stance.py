@@ -1,0 +1,93 @@
+"""Feature: when each foot stands."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.feature import feature
+from assay.model import Clock, Episode, Role, Stream
+from assay.signals.feet import stamps
+from assay.signals.ground import Ground
+from assay.signals.posture import Poses
+from assay.signals.stance import Stance, human_stance, sole_stance
+
+__all__ = ["source_stance", "stance"]
+
+_TOE: Final = re.compile(r"(left|right|l|r)_?(foot|toe(?:_?base)?|toes?|big_?toe)$", re.IGNORECASE)
+_HEEL: Final = re.compile(r"(left|right|l|r)_?(ankle|heel)$", re.IGNORECASE)
+
+
+@feature(reads=(Role.HUMAN_BODY,))
+def source_stance(ep: Episode, poses: Poses | None) -> Stance | None:
+    """Stance of the human source on the clock of `poses`; None without a source whose feet are known.
+
+    None too without known times. A source in another file is used if its offset is declared, or if both last
+    equally long to a frame.
+    """
+    if poses is None or not poses.timed:
+        return None
+    for stream in ep.by_role(Role.HUMAN_BODY):
+        feet = _feet(stream)
+        rate = float(stream.rate) if stream.rate else None
+        t = stamps(stream.t, rate, nominal=stream.clock is Clock.NOMINAL)
+        at = None if t is None or feet is None else _placed(ep, stream, t, poses.t)
+        if at is not None and feet is not None and len(at) > 2:
+            return human_stance(at, feet, poses.t, stream.name)
+    return None
+
+
+@feature(reads=())
+def stance(
+    ep: Episode, poses: Poses | None, ground: Ground | None, source_stance: Stance | None
+) -> Stance | None:
+    """Stance on the clock of `poses`: of the human source where one has feet, else of the robot's soles.
+
+    The latter is graded lower (see `Stance.grade`), and no gate on feet uses it. None without either.
+    """
+    del ep
+    if source_stance is not None:
+        return source_stance
+    if poses is None or ground is None or set(poses.soles) != {"left", "right"}:
+        return None
+    level = ground.declared if ground.declared is not None else ground.estimate
+    return sole_stance(poses.t, poses.soles, level, poses.stream) if np.isfinite(level) else None
+
+
+def _feet(stream: Stream) -> NDArray[np.float64] | None:
+    """(m, 2, p, 3) m, left and right, toe and heel as far as the source has them; None without feet."""
+    if stream.frame.startswith(("unresolved", "local")) or any(c.unit != "m" for c in stream.channels):
+        return None
+    at = {name: i for i, name in enumerate(stream.names)}
+    joints = {name.rpartition(".")[0] for name in at}
+    found = []
+    for pattern in (_TOE, _HEEL):
+        named = {m[1][0].lower(): j for j in sorted(joints) if (m := pattern.search(j))}
+        if {"l", "r"} <= named.keys():
+            found.append([[at.get(f"{named[s]}.{e}", -1) for e in "xyz"] for s in ("l", "r")])
+    if not found or any(i < 0 for point in found for side in point for i in side):
+        return None
+    columns = np.array(found).transpose(1, 0, 2)
+    x = np.asarray(stream.x[:, columns.reshape(-1)], np.float64).reshape(len(stream.x), *columns.shape)
+    if stream.valid is not None:
+        x[~stream.valid] = np.nan
+    return x
+
+
+def _placed(
+    ep: Episode, stream: Stream, t: NDArray[np.int64], on: NDArray[np.int64]
+) -> NDArray[np.int64] | None:
+    """The source's stamps on the robot's clock; None where nobody says how the two clocks relate."""
+    part = stream.name.partition("/")[0]
+    if f"parts/{part}/offset" not in ep.meta:
+        return t
+    offset = ep.meta[f"parts/{part}/offset"]
+    if offset is not None:
+        placed: NDArray[np.int64] = t - t[0] + on[0] + round(offset * 1e9)
+        return placed
+    steps = [int(np.median(np.diff(c))) for c in (t, on) if len(c) > 1]
+    same = abs(int(t[-1] - t[0]) - int(on[-1] - on[0])) <= sum(steps)
+    return t - t[0] + on[0] if same else None

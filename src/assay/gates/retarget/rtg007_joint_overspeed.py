@@ -1,0 +1,181 @@
+"""A joint is faster than its drive can be.
+
+What: the largest ratio of joint speed to rated speed in each frame.
+
+Why: no drive follows. In retargeted motion it is nearly always a branch flip of inverse kinematics, in
+which pitch and yaw of a shoulder jump together.
+
+Method: displacement of each joint over 1/60 s, interpolated, over the rated speed of the body's limit set;
+one frame is enough. Where sources rate a joint differently and the sheet chooses none, a frame between the
+slowest and the fastest rating is unknown and both figures are given. Unknown ratings are listed.
+
+Source: METHODS 3 (|qdot| against the model's limit); REAL-CLIPS: 3 of 43 public clips have such frames, all
+of them shoulder flips. 1/60 s, not 1/30: the flip of one frame at 60 Hz reads 0.78 of the rating over
+1/30 s and 1.2 over the frame. A faster motion than 1/60 s reads the same at every rate above 60 Hz; below,
+a flip within one frame is blurred by the file itself.
+
+Blind spots: torque limits what a drive reaches at that speed (RTG010); revisions of a model disagree;
+stored velocities that do not belong to the positions are not looked at; hands without a rating.
+
+Dose: ratio of speed to rating, held for 50 ms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.embodiment import Embodiment, LimitSet
+from assay.features.joints import Joints
+from assay.gate import IN, UNKNOWN, Abstain, Case, Evidence, Outcome, gate, param
+from assay.model import Clock, Episode, Role
+from assay.signals.feet import displaced, stamps
+from assay.signals.intervals import ends
+from assay.synth.episodes import edit
+from assay.synth.walks import walk
+
+STATES: Final = (Role.JOINT_POSITION, Role.HAND_JOINTS, Role.GRIPPER)
+ROUGH: Final = ("hand", "gripper")
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """Limits of RTG007."""
+
+    limit: float = param(1.0, "1", "the rated speed itself, by the maker's model", judged=True)
+    quota: float = param(0.0, "1", "published rule: no frame; flips last one frame", judged=True)
+    window: float = param(1 / 60, "s", "a frame at 60 Hz: over 1/30 s a one-frame flip reads half")
+
+
+ELBOW: Final = "left_elbow_joint"
+RATED: Final = 37.0  # rad/s, in every G1 revision
+HIP: Final = "left_hip_pitch_joint"  # 32 rad/s in g1_29dof_rev_1_0.urdf, 20 in g1_29dof_mode_15.urdf
+
+
+def dashing(speed: float, joint: str = ELBOW, rate: float = 60, limit_set: str = "") -> Episode:
+    """A clean walk in which one joint runs at ``speed`` rad/s for 50 ms from 3.0 s, and back at 4.0 s."""
+
+    def run(x: Floats, names: tuple[str, ...]) -> Floats:
+        t = np.arange(len(x)) / rate
+        there = np.clip(t - 3.0, 0.0, 0.05) - np.clip((t - 4.0) / 10, 0.0, 0.05)
+        x[:, names.index(joint)] = 0.4 + speed * there
+        return x
+
+    return replace(edit(walk(rate=rate), "joints", run), limit_set=limit_set)
+
+
+def unrated() -> Episode:
+    """A clean walk of a body whose rated speeds are unknown."""
+    ep = walk()
+    assert ep.embodiment is not None
+    sets = tuple(replace(s, speed=np.full_like(s.speed, np.inf)) for s in ep.embodiment.limits)
+    return replace(ep, embodiment=replace(ep.embodiment, limits=sets))
+
+
+def untimed() -> Episode:
+    """A clean walk whose rate nobody states."""
+    ep = walk()
+    for stream in ep.streams:
+        ep = ep.with_stream(replace(stream, rate=None))
+    return ep
+
+
+CASES = (
+    Case("clean", walk, "pass"),
+    Case("an elbow at 1.05 of its rating for 50 ms", lambda: dashing(1.05 * RATED), "fail",
+         at=(3.0, 3.1), channel=ELBOW),
+    Case("an elbow at 0.95 of its rating for 50 ms", lambda: dashing(0.95 * RATED), "pass"),
+    Case("an elbow at 1.05 of its rating at 500 Hz", lambda: dashing(1.05 * RATED, rate=500), "fail",
+         at=(3.0, 3.1), channel=ELBOW),
+    Case("a hip between two revisions' ratings", lambda: dashing(25.0, HIP), "abstain",
+         reason="limits-conflict"),
+    Case("a hip beyond every revision's rating", lambda: dashing(33.0, HIP), "fail", channel=HIP),
+    Case("a hip under the chosen revision's rating",
+         lambda: dashing(25.0, HIP, limit_set="unitree_ros g1_29dof_rev_1_0"), "pass"),
+    Case("a hip over the chosen revision's rating",
+         lambda: dashing(25.0, HIP, limit_set="unitree_ros g1_29dof_mode_15"), "fail", channel=HIP),
+    Case("ratings unknown", unrated, "abstain", reason="no-reference"),
+    Case("no rate", untimed, "abstain", reason="not-declared"),
+    Case("no body", lambda: replace(walk(), embodiment=None), "abstain", reason="unknown-body"),
+)  # fmt: skip
+
+
+@gate(code="RTG007", name="joint-overspeed", reads=STATES)
+def measure(ep: Episode, p: Params, joint_groups: Sequence[Joints]) -> Iterator[Outcome]:
+    """Ratio of joint speed to rated speed, the largest over the joints."""
+    yield from (Abstain("absent-stream", "declared, not there", d.name) for d in ep.missing(*STATES))
+    if not ep.by_role(*STATES):
+        yield Abstain("absent-stream", "no joint positions")
+    elif ep.embodiment is None:
+        yield Abstain("unknown-body", "no rated speeds without a body")
+    else:
+        for joints in joint_groups:
+            yield from _group(ep, ep.embodiment, joints, p)
+
+
+def _group(ep: Episode, body: Embodiment, joints: Joints, p: Params) -> Iterator[Outcome]:
+    own = next(s for s in ep.by_role(*STATES) if np.array_equal(s.t, joints.t))
+    t = stamps(joints.t, joints.rate, nominal=own.clock is Clock.NOMINAL)
+    for reason, names in (("unresolved-names", joints.unresolved), ("unresolved-unit", joints.unknown_units)):
+        if names:
+            yield Abstain(reason, ", ".join(names[:5]), joints.stream, names[0])
+    if t is None:
+        yield Abstain("not-declared", "the rate (fps) is not stated: speeds are unknown", joints.stream)
+        return
+    slow, fast = _ratings(body, ep.limit_set, joints.joint)
+    known = np.isfinite(fast)
+    unrated = [n for n, k, part in zip(joints.names, known, joints.part, strict=True)
+               if not k and part not in ROUGH]  # fmt: skip
+    if unrated:
+        yield Abstain("no-reference", f"no rated speed: {', '.join(unrated[:5])}", joints.stream, unrated[0])
+    if known.any():
+        yield from _evidence(joints, t, np.flatnonzero(known), slow, fast, p)
+
+
+def _ratings(body: Embodiment, chosen: str, joint: NDArray[np.intp]) -> tuple[Floats, Floats]:
+    """The slowest and the fastest rating of each joint; one set's where the sheet chose it."""
+    if chosen:
+        speed = body.limit_set(chosen).speed[joint]
+        return speed, speed
+    rated = np.array([s.speed[joint] for s in _opinions(body)])
+    with np.errstate(invalid="ignore"):
+        fast = np.where(np.isfinite(rated), rated, -np.inf).max(axis=0)
+    return rated.min(axis=0), np.where(fast > 0, fast, np.inf)
+
+
+def _opinions(body: Embodiment) -> list[LimitSet]:
+    """Sets that say what the drive can do; a controller's soft limits are narrower on purpose."""
+    return [s for s in body.limits if s.grade != "soft"]
+
+
+def _evidence(
+    joints: Joints, t: NDArray[np.int64], use: NDArray[np.intp], slow: Floats, fast: Floats, p: Params
+) -> Iterator[Outcome]:
+    x = joints.x if len(use) == joints.x.shape[1] else joints.x[:, use]
+    speed = np.abs(displaced(t, x, p.window)) / p.window
+    first = int(np.searchsorted(t, t[0] + round(p.window * 1e9) - 1000)) if len(t) else 0
+    speed, t0, t1 = speed[first:], t[first:], ends(t, joints.rate)[first:]
+    ratio = speed / fast[use]
+    which = ratio.argmax(axis=1) if len(ratio) else np.zeros(0, np.intp)
+    value = ratio.max(axis=1) if len(ratio) else np.zeros(0)
+    names = tuple(joints.names[i] for i in use)
+    scope, doubt = None, ""
+    if (slow[use] < fast[use]).any():
+        narrow = speed / slow[use]
+        open_ = (narrow > p.limit).any(axis=1) & ~(value > p.limit)
+        if open_.any():
+            scope = np.where(open_, UNKNOWN, IN)
+            value = np.where(open_, narrow.max(axis=1), value)
+            at, column = np.unravel_index(np.where(open_[:, None], narrow, 0).argmax(), narrow.shape)
+            doubt = (f"{names[column]} at {speed[at, column]:.1f} rad/s: rated {slow[use[column]]:g} by one "
+                     f"source, {fast[use[column]]:g} by another")  # fmt: skip
+    yield Evidence(
+        value, t0, t1, "1", p.limit, scope=scope, stream=joints.stream, against="rated speed", which=which,
+        channels=names, quota=p.quota, reason="limits-conflict" if doubt else "undecided", doubt=doubt,
+        note="inverse kinematics that changes branch makes such jumps",
+    )  # fmt: skip

@@ -1,0 +1,156 @@
+"""How feet move: displacement over a fixed time, stillness with hysteresis, and what a stance drifts.
+
+Every limit on motion is a displacement over 1/30 s, interpolated between samples, so that the same motion
+reads the same at any rate.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.signals.intervals import period
+
+__all__ = [
+    "WINDOW",
+    "displaced",
+    "latched",
+    "length",
+    "local_low",
+    "noise",
+    "runs_of",
+    "stamps",
+    "within",
+]
+
+Floats = NDArray[np.float64]
+Int64 = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+WINDOW: Final = 1.0 / 30.0
+"""Seconds over which per-frame limits are displacements: the frame of the published rules."""
+
+MANY: Final = 5000
+"""Second differences that are enough to tell the jitter to 2 %."""
+
+
+def stamps(t: Int64, rate: float | None, *, nominal: bool) -> Int64 | None:
+    """Stamps in real nanoseconds (n,), or None where only the order of samples is known.
+
+    A nominal clock is index/rate. Where a rate was declared after the stamps were made (a reader counts one
+    second a frame while it knows none), the stamps are made again from it.
+    """
+    if not nominal:
+        return t
+    if rate is None:
+        return None
+    if len(t) < 2 or abs(period(t) * rate * 1e-9 - 1.0) < 0.01:
+        return t
+    made: Int64 = int(t[0]) + np.rint(np.arange(len(t)) * (1e9 / rate)).astype(np.int64)
+    return made
+
+
+def displaced(t: Int64, x: NDArray[Any], window: float = WINDOW) -> Floats:
+    """How far each value moved in the last ``window`` seconds; (n, ...) in the unit of x.
+
+    Args:
+        t: (n,) int64 ns, not decreasing.
+        x: (n, ...).
+        window: s. Between samples x is interpolated linearly.
+
+    Returns:
+        x(t) - x(t - window); NaN before the first whole window.
+    """
+    out = np.full(x.shape, np.nan)
+    if len(t) < 2:
+        return out
+    step = (int(t[-1]) - int(t[0])) / (len(t) - 1)
+    back = window * 1e9
+    # Exact for the rounded stamps of a nominal clock; any other clock is looked up.
+    if step > 0 and np.abs(np.arange(len(t)) * step - (t - t[0])).max() < 1e3:
+        ago = back / step
+        whole = int(ago + 1e-5)
+        part = ago - whole if ago - whole > 1e-4 else 0.0
+        first = whole + (part > 0)
+        if first >= len(t):
+            return out
+        n = len(t)
+        if part:
+            before = x[first - whole : n - whole] * (1.0 - part)
+            before += x[: n - first] * part
+        else:
+            before = x[: n - first]
+        np.subtract(x[first:], before, out=out[first:])
+        return out
+    wanted = t - round(back)
+    known = wanted >= t[0]
+    if not known.any():
+        return out
+    at = np.clip(np.searchsorted(t, wanted[known], "right") - 1, 0, len(t) - 2)
+    span = np.maximum(t[at + 1] - t[at], 1)
+    part_of = ((wanted[known] - t[at]) / span).reshape((-1,) + (1,) * (x.ndim - 1))
+    out[known] = x[known] - (x[at] * (1.0 - part_of) + x[at + 1] * part_of)
+    return out
+
+
+def length(d: Floats) -> Floats:
+    """Length of vectors (..., c); (...). Faster than a norm for two or three components."""
+    total = d[..., 0] * d[..., 0]
+    for i in range(1, d.shape[-1]):
+        total = total + d[..., i] * d[..., i]
+    return np.asarray(np.sqrt(total))
+
+
+def latched(value: Floats, enter: float, leave: float) -> Bools:
+    """Hysteresis: on once the value falls below ``enter``, off once it rises above ``leave``; (n,).
+
+    NaN neither enters nor stays.
+    """
+    mark = np.zeros(len(value), np.int8)
+    mark[value < enter] = 1
+    mark[~(value <= leave)] = -1
+    last = np.maximum.accumulate(np.where(mark != 0, np.arange(len(value)), 0))
+    on: Bools = mark[last] == 1
+    return on
+
+
+def runs_of(mask: Bools) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """First and last index of each run of True; (k,), (k,)."""
+    edges = np.diff(np.concatenate(([0], mask.view(np.int8), [0])))
+    return np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - 1
+
+
+def within(t: Int64, first: Int64, last: Int64) -> Bools:
+    """Which of the stamps (n,) lie in one of the closed intervals (k,), (k,)."""
+    mark = np.zeros(len(t) + 1, np.int64)
+    np.add.at(mark, np.searchsorted(t, first, "left"), 1)
+    np.subtract.at(mark, np.searchsorted(t, last, "right"), 1)
+    return np.asarray(np.cumsum(mark[:-1]) > 0)
+
+
+def local_low(x: Floats, half: int) -> Floats:
+    """The lowest value within ``half`` samples on either side; (n,)."""
+    from scipy.ndimage import minimum_filter1d
+
+    filled = np.where(np.isfinite(x), x, np.inf)
+    return np.asarray(minimum_filter1d(filled, 2 * half + 1, mode="nearest"), np.float64)
+
+
+def noise(x: NDArray[Any], quiet: Bools | None = None) -> float:
+    """Standard deviation of white jitter in x (n, c), in its unit: from second differences.
+
+    1.4826 MAD of the second difference over sqrt 6, the mean over the columns; NaN with fewer than 8
+    samples. With ``quiet`` (n,) only where all three samples are quiet.
+    """
+    if len(x) < 3:
+        return float("nan")
+    every = 1 + len(x) // MANY
+    second = x[2::every] - 2.0 * x[1:-1:every] + x[:-2:every]
+    if quiet is not None:
+        second = second[quiet[2::every] & quiet[1:-1:every] & quiet[:-2:every]]
+    second = second[np.isfinite(second).all(axis=1)]
+    if len(second) < 8:
+        return float("nan")
+    return float(1.4826 / np.sqrt(6.0) * np.median(np.abs(second), axis=0).mean())

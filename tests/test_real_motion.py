@@ -1,0 +1,332 @@
+"""The gates on feet, ground, limits and speed on real clips: every verdict, and every alarm's reason."""
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from assay import plugs
+from assay.corpus import discover
+from assay.examine import examine
+from assay.feature import Features
+from assay.judge import Judgement
+from assay.model import Episode
+from assay.parts import open_episode
+
+CODES = ("RTG001", "RTG003", "RTG004", "RTG005", "RTG006", "RTG007", "RTG008", "RTG013")
+NO_SOURCE = ("RTG003", "RTG004", "RTG006")
+
+# First letters of the verdicts of CODES, once as delivered (nobody declares a ground, so that 005, 006 and
+# 013 abstain) and once under a declared z = 0; then each alarm that z = 0 does not need, with its reason.
+EXPECTED = {
+    "kimodo/output_dance": ("faaaappa", "faafappp"),
+    "kimodo/output_jumpjack": ("faaaappa", "faapappp"),
+    "kimodo/output_walk": ("paaaappa", "paafappp"),
+    "g1moves/B_Fence1": ("paaaapfa", "paapapfp"),
+    "g1moves/B_HandsUp": ("paaaappa", "paapappp"),
+    "g1moves/J_Dance20_DWG": ("paaaappa", "paapappp"),
+    "g1moves/J_ShortDance14_Disco": ("paaaaffa", "paapaffp"),
+    "g1moves/B_SpinKarate": ("paaaapfa", "paapapfp"),
+    "g1moves/M_Move8": ("paaaapfa", "paafapff"),
+    "g1moves/M_ShortMove14": ("paaaapfa", "paapapfp"),
+    "asap/CR7_level1": ("ppfaapfa", "ppfffpff"),
+    "asap/CR7_level2": ("pppaappa", "pppffppf"),
+    "asap/jump_degree_level2": ("ppfaappa", "ppffappf"),
+    "asap/jump_forward_level2": ("pppaappa", "pppfappf"),
+    "asap/kick_level2": ("pfaaappa", "pfafappa"),
+    "asap/shoot_level2": ("paaaappa", "paaffppf"),
+    "asap/side_jump_level4": ("pppaappa", "pppfappf"),
+    "asap/single_foot_jump_level1": ("pppaappa", "pppfappf"),
+    "asap/step_forward_back_level1": ("ppfaapfa", "ppfffpff"),
+    "asap/step_forward_forward_level2": ("pfaaappa", "pfaffppf"),
+    "asap/walk_level3": ("pafaappa", "paffappf"),
+    "holosoma/sub3_largebox_003_mj": ("pppaapfa", "ppppppfp"),
+    "holosoma/sub3_largebox_003_mj_w_obj": ("ppfaapfa", "ppfpppfp"),
+}
+ALARMS = {
+    (
+        "kimodo/output_dance",
+        "RTG001",
+    ): "true: an elbow is 0.012 rad over in 1 of 150 frames; 0.5 % of 150 is 0",
+    ("kimodo/output_jumpjack", "RTG001"): "true: both ankle rolls up to 0.018 rad over, in 14 of 120 frames",
+    (
+        "g1moves/J_ShortDance14_Disco",
+        "RTG007",
+    ): "true: right shoulder pitch jumps in one frame, 1.2 of its rating",
+    ("asap/kick_level2", "RTG003"): "true: 1.7 cm in a frame while toe and ankle of the source move 0.4 mm",
+    ("asap/step_forward_forward_level2", "RTG003"): "true: 1.7 cm a frame, three frames, the source 1.5 mm",
+    ("asap/CR7_level1", "RTG004"): "true: the sole goes 5.6 cm, the source 2.3 cm, 4.4 cm apart",
+    ("asap/jump_degree_level2", "RTG004"): "true: the sole goes 3.5 cm, the source 0.3 cm",
+    (
+        "asap/step_forward_back_level1",
+        "RTG004",
+    ): "true: the sole goes 4.2 cm in 2.4 s, the source 2.6 cm elsewhere",
+    ("asap/walk_level3", "RTG004"): "true: the sole goes 4.7 cm, the source 1.4 cm, 3.3 cm apart",
+    (
+        "holosoma/sub3_largebox_003_mj_w_obj",
+        "RTG004",
+    ): "true: the sole goes 3.4 cm in 2.3 s, the source 0.2 cm",
+}
+UNDER_ZERO = {
+    "RTG005": "of z = 0: heels of kimodo's walk are 3.1 cm under it, toes of its dance 3.8 cm. The others "
+    "stand on heights that differ by 3 to 11 cm: 2 to 13 cm remain once the constant is off",
+    "RTG006": "true: in five ASAP clips standing feet stay 3 to 6 cm above the rest once the constant is off",
+    "RTG013": "true: ten ASAP clips stand 3 to 14 cm above z = 0, M_Move8 5 cm; kick 2.2 cm, undecided",
+}
+"""z = 0 is our declaration for these clips, not their makers': alarms are about that declaration."""
+
+HUMAN = """
+[parts.human]
+path = "human/sub3_largebox_003.pt"
+offset = 0.0
+[streams."human/body_pos"]
+rate = 30
+"""
+SETS = {
+    "kimodo": ("g1_kimodo_generated", "unitree_g1_29", "fps = 30"),
+    "g1moves": ("g1_29dof_g1moves", "unitree_g1_29", "fps = 60"),
+    "asap": ("g1_23dof_asap", "unitree_g1_23_asap", ""),
+    "holosoma": ("g1_29dof_holosoma", "unitree_g1_29", HUMAN),
+}
+
+
+@pytest.fixture(scope="module")
+def clips(real_data: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Episode]:
+    """Every clip of SETS by set and name, as delivered; a part must lie in its corpus, hence the copies."""
+    if not (real_data / "motion").is_dir():
+        pytest.skip("no motion clips here")
+    found: dict[str, Episode] = {}
+    for name, (folder, body, sheet) in SETS.items():
+        home = tmp_path_factory.mktemp(name)
+        (home / "sheet.toml").write_text(sheet)
+        source = real_data / "motion" / folder
+        corpora = [source]
+        if name == "holosoma":
+            shutil.copytree(source, home / "clips")
+            human = real_data / "motion/human_src_holosoma/OMOMO_new/sub3_largebox_003.pt"
+            (home / "clips/human").mkdir()
+            shutil.copy(human, home / "clips/human")
+            corpora = sorted((home / "clips").glob("*.npz"))
+        for path in corpora:
+            corpus = discover(path, embodiment=body, sheet_file=home / "sheet.toml")
+            for ref in corpus.listing.refs:
+                ep = open_episode(corpus.listing, ref, None, corpus.sheet)
+                found[f"{name}/{short(ref.id)}"] = ep
+    return found
+
+
+def short(ref: str) -> str:
+    last = ref.rpartition("/")[2].removesuffix("_filter_amass")
+    return last.rpartition("smpl_video_")[2].rpartition("CR7_video_")[2]
+
+
+def judged(ep: Episode, codes: tuple[str, ...] = CODES) -> dict[str, Judgement]:
+    features = Features(ep, plugs.features())
+    gates = [plugs.gates()[code] for code in codes]
+    return {g.code: examine(g, features, g.params(), ep.id) for g in gates}
+
+
+def on_zero(ep: Episode) -> Episode:
+    return replace(ep, meta={**ep.meta, "ground": "z=0"})
+
+
+def letters(found: dict[str, Judgement]) -> str:
+    return "".join(j.verdict.status[0] for j in found.values())
+
+
+def test_every_clip_is_expected(clips: dict[str, Episode]) -> None:
+    assert set(clips) == set(EXPECTED)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_every_verdict_is_the_expected_one(clips: dict[str, Episode], name: str) -> None:
+    assert (letters(judged(clips[name])), letters(judged(on_zero(clips[name])))) == EXPECTED[name]
+
+
+def test_every_alarm_has_its_reason() -> None:
+    alarmed = {
+        (name, code)
+        for name, (bare, _) in EXPECTED.items()
+        for code, letter in zip(CODES, bare, strict=True)
+        if letter == "f" and code != "RTG008"  # plateaus: see the shares below
+    }
+    assert alarmed == set(ALARMS)
+    grounded = {
+        code
+        for bare, zero in EXPECTED.values()
+        for code, a, b in zip(CODES, bare, zero, strict=True)
+        if a != "f" and b == "f"
+    }
+    assert grounded == set(UNDER_ZERO)
+
+
+# ---------------------------------------------------------------------------------------------- what it shows
+
+
+def test_a_jumping_jack_is_over_a_limit_in_14_of_120_frames(clips: dict[str, Episode]) -> None:
+    found = judged(clips["kimodo/output_jumpjack"], ("RTG001",))["RTG001"]
+    assert sum(f.samples for f in found.findings) == 14
+    assert found.verdict.n_in == 120
+    assert found.verdict.worst == pytest.approx(0.018, abs=0.001)
+
+
+def test_g1_moves_is_over_no_limit_and_clipped_at_one(clips: dict[str, Episode]) -> None:
+    shares = []
+    for name, ep in clips.items():
+        if name.startswith("g1moves/"):
+            found = judged(ep, ("RTG001", "RTG008"))
+            assert found["RTG001"].verdict.status == "pass"
+            shares.append(found["RTG008"].verdict.lo)
+    assert sum(share > 0.02 for share in shares) == 5
+    assert max(shares) == pytest.approx(0.67, abs=0.01)
+
+
+def test_one_g1_moves_clip_overspeeds(clips: dict[str, Episode]) -> None:
+    moves = {n: judged(ep, ("RTG007",))["RTG007"] for n, ep in clips.items() if n.startswith("g1moves/")}
+    failed = {n: j for n, j in moves.items() if j.verdict.status == "fail"}
+    assert list(failed) == ["g1moves/J_ShortDance14_Disco"]
+    (finding,) = failed["g1moves/J_ShortDance14_Disco"].findings
+    assert finding.channel == "right_shoulder_pitch_joint"
+    assert finding.worst == pytest.approx(1.195, abs=0.01)
+
+
+def test_speed_abstains_while_no_rate_is_known(real_data: Path) -> None:
+    corpus = discover(real_data / "motion/g1_kimodo_generated", embodiment="unitree_g1_29")
+    ep = open_episode(corpus.listing, corpus.listing.refs[0], None, corpus.sheet)
+    found = judged(on_zero(ep), ("RTG005", "RTG007", "RTG013"))
+    assert {j.verdict.reason for j in found.values()} == {"not-declared"}
+
+
+def test_an_asap_clip_off_the_ground_is_one_finding_with_its_cure(clips: dict[str, Episode]) -> None:
+    failed = 0
+    for name, ep in clips.items():
+        if not name.startswith("asap/"):
+            continue
+        assert judged(ep, ("RTG013",))["RTG013"].verdict.reason == "no-reference"
+        found = judged(on_zero(ep), ("RTG006", "RTG013"))
+        if found["RTG013"].verdict.status == "fail":
+            (finding,) = found["RTG013"].findings
+            assert finding.note.startswith("lower the base by 0.")
+            failed += 1
+        assert found["RTG006"].verdict.lo < 0.5, "a constant offset is no float on every frame"
+    assert failed == 10
+
+
+def test_holosoma_stands_where_robot_stance_says_it_slides(clips: dict[str, Episode]) -> None:
+    ep = clips["holosoma/sub3_largebox_003_mj"]
+    found = judged(ep, ("RTG003", "RTG004"))
+    assert {j.verdict.status for j in found.values()} == {"pass"}
+    assert found["RTG003"].verdict.worst < 0.002
+    assert found["RTG004"].verdict.worst < 0.016
+    alone = replace(ep, streams=tuple(s for s in ep.streams if not s.name.startswith("human/")))
+    assert {judged(alone, (c,))[c].verdict.reason for c in ("RTG003", "RTG004")} == {"no-reference"}
+    stance = Features(alone, plugs.features()).get("stance")
+    assert stance.grade == "robot"
+    slides = [float(np.linalg.norm(p.drift, axis=1).max()) for p in stance.phases.values()]
+    assert max(slides) > 0.3, "robot stance takes the low swing foot for a slide"
+
+
+def test_foot_gates_abstain_without_a_human_source(clips: dict[str, Episode]) -> None:
+    for name, ep in clips.items():
+        if name.startswith(("kimodo/", "g1moves/")):
+            found = judged(on_zero(ep), NO_SOURCE)
+            assert {(j.verdict.status, j.verdict.reason) for j in found.values()} == {
+                ("abstain", "no-reference")
+            }
+
+
+# --------------------------------------------------------------------------------------------- planted slides
+
+SECONDS = 0.4
+PLACES = 4
+
+
+def places(ep: Episode, seed: int) -> Iterator[tuple[float, float]]:
+    """Where and which way (ns, rad) slides are planted: spread over the stances that are long enough."""
+    stance = Features(ep, plugs.features()).get("stance")
+    spans = [(a, b) for p in stance.phases.values() for a, b in zip(p.t0, p.t1, strict=True)
+             if b - a >= SECONDS * 1e9]  # fmt: skip
+    for k in range(PLACES):
+        rng = np.random.default_rng(1000 * seed + k)
+        a, b = spans[k * len(spans) // PLACES if len(spans) >= PLACES else k % len(spans)]
+        yield float(a + rng.uniform() * (b - a - SECONDS * 1e9)), float(rng.uniform(0, 2 * np.pi))
+
+
+def planted(ep: Episode, speed: float, t0: float, angle: float) -> Episode:
+    root = ep.stream("root")
+    assert root is not None
+    x = np.array(root.x)
+    way = speed * np.clip((root.t - t0) * 1e-9, 0.0, SECONDS)
+    x[:, 0] += way * np.cos(angle)
+    x[:, 1] += way * np.sin(angle)
+    return ep.with_stream(replace(root, x=x))
+
+
+@cache
+def gates_fire(speed: float, clips: tuple[Episode, ...]) -> dict[str, int]:
+    """Of PLACES slides a clip: clips that fail by each gate or either, and slides found in their place."""
+    count = dict.fromkeys(("RTG003", "RTG004", "either", "found"), 0)
+    for seed, ep in enumerate(clips):
+        for t0, angle in places(ep, seed):
+            found = judged(planted(ep, speed, t0, angle), ("RTG003", "RTG004"))
+            fired = {c for c, j in found.items() if j.verdict.status == "fail"}
+            for code in fired:
+                count[code] += 1
+            count["either"] += bool(fired)
+            rows = [f for j in found.values() for f in j.findings]
+            count["found"] += any(f.t0 < t0 + SECONDS * 1e9 and f.t1 > t0 for f in rows)
+    return count
+
+
+# Of 52 slides on 13 clips; REAL-CLIPS has on 17 clips, of 68: drift 61, 67, 68, 68; skate 16, 21, 61, 68.
+LEAST = {0.1: (9, 36, 41), 0.2: (11, 49, 50), 0.3: (38, 50, 51), 0.4: (52, 51, 52)}
+
+
+@pytest.mark.parametrize("speed", LEAST)
+def test_planted_slides_are_found(clips: dict[str, Episode], speed: float) -> None:
+    chosen = tuple(ep for name, ep in clips.items() if name.startswith(("asap/", "holosoma/")))
+    assert len(chosen) == 13
+    count = gates_fire(speed, chosen)
+    print(f"{speed} m/s: {count} of {PLACES * len(chosen)}")
+    assert all(count[k] >= n for k, n in zip(("RTG003", "RTG004", "either"), LEAST[speed], strict=True)), (
+        count
+    )
+
+
+# ------------------------------------------------------------------------------------- limits in conflict
+
+ARM = (
+    "shoulder_pitch",
+    "shoulder_roll",
+    "shoulder_yaw",
+    "elbow_pitch",
+    "wrist_yaw",
+    "wrist_roll",
+    "wrist_pitch",
+)
+
+
+def test_gr1_states_between_two_limit_sets_abstain_with_both_figures(real_data: Path, tmp_path: Path) -> None:
+    names = [f"motor_{i}" for i in range(44)]
+    for first, side in ((0, "left"), (22, "right")):
+        names[first : first + 7] = [f"{side}_{joint}_joint" for joint in ARM]
+    sheet = tmp_path / "sheet.toml"
+    quoted = ", ".join(f'"{n}"' for n in names)
+    sheet.write_text(f'[streams."observation.state"]\nunit = "rad"\nchannels = [{quoted}]\n')
+    corpus = discover(
+        real_data / "lerobot/robot_sim.PickNPlace", embodiment="fourier_gr1t2", sheet_file=sheet
+    )
+    seen = []
+    for ref in corpus.listing.refs:
+        ep = open_episode(corpus.listing, ref, None, corpus.sheet)
+        verdict = judged(ep, ("RTG001",))["RTG001"].verdict
+        seen.append((verdict.status, verdict.reason))
+        if verdict.reason == "limits-conflict":
+            assert "by one source" in verdict.detail
+            assert "by another" in verdict.detail
+    print(seen)
+    assert ("abstain", "limits-conflict") in seen
