@@ -11,15 +11,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, Final
 
 from assay import plugs
 from assay.errors import UnreadableError
 from assay.inside import path_inside
-from assay.model import Claim, Episode, Listing, Part, Ref, Role, Stream
+from assay.model import Claim, Episode, Listing, Part, Ref, Role, Stream, StreamDecl
 from assay.sheet import Sheet, apply
 
 __all__ = ["attach", "open_episode"]
+
+HUMAN: Final = "human"
+"""The part of this name is the human source: the sheet that declares it makes the delivery owe it."""
 
 
 def attach(listing: Listing, sheet: Sheet) -> Listing:
@@ -28,7 +31,8 @@ def attach(listing: Listing, sheet: Sheet) -> Listing:
     if not names:
         return listing
     refs = tuple(replace(r, parts=(*r.parts, *_declared(sheet, names, r))) for r in listing.refs)
-    return replace(listing, refs=refs)
+    promised = (StreamDecl(n, Role.HUMAN_BODY) for n in names if n == HUMAN)
+    return replace(listing, refs=refs, streams=(*listing.streams, *promised))
 
 
 def open_episode(listing: Listing, ref: Ref, want: frozenset[Role] | None, sheet: Sheet) -> Episode:

@@ -120,7 +120,7 @@ def _run(
     tree: Tree, q: ArrayLike, base_p: ArrayLike | None, base_q: ArrayLike | None,
     chosen: Ints, on: Ints, local: Floats,
 ) -> tuple[Floats, Floats, Floats]:  # fmt: skip
-    angles = np.ascontiguousarray(q, np.float64)
+    angles = _writable(q)
     if angles.ndim != 2 or angles.shape[1] != len(tree.joints):
         raise ValueError(f"q is {angles.shape}, expected (T, {len(tree.joints)})")
     frames = len(angles)
@@ -135,9 +135,15 @@ def _run(
     return p, quat, x
 
 
+def _writable(values: ArrayLike) -> Floats:
+    """Contiguous float64; a read-only view is copied, since the kernel is compiled for writable arrays."""
+    made = np.ascontiguousarray(values, np.float64)
+    return made if made.flags.writeable else made.copy()
+
+
 def _base(given: ArrayLike | None, default: tuple[float, ...], frames: int) -> Floats:
     """The base's position or orientation as (T, w), or (1, w) where it is the same in all frames."""
-    base = np.ascontiguousarray(default if given is None else given, np.float64)
+    base = _writable(default if given is None else given)
     base = base[None] if base.ndim == 1 else base
     if base.shape not in ((1, len(default)), (frames, len(default))):
         raise ValueError(f"the base pose is {base.shape}, expected ({frames}, {len(default)})")

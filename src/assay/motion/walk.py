@@ -70,8 +70,13 @@ def files_of(root: Path, suffixes: tuple[str, ...], most: int | None = None) -> 
                 yield root, (Path(folder) / name).relative_to(root).as_posix()
 
 
-def share_of(path: Path, suffixes: tuple[str, ...], peek: Peeker, title: str) -> tuple[float, str]:
-    """Score and reason of a probe: how many of the first files with these suffixes are the reader's own."""
+def share_of(
+    path: Path, suffixes: tuple[str, ...], peek: Peeker, title: str, *, human: bool = False
+) -> tuple[float, str]:
+    """Score and reason of a probe: how many of the first files with these suffixes are the reader's own.
+
+    A human source scores a little less: beside a robot's clips it is their source and not the corpus.
+    """
     try:
         found = _first(path, suffixes)
         own, broken = 0, 0
@@ -86,7 +91,7 @@ def share_of(path: Path, suffixes: tuple[str, ...], peek: Peeker, title: str) ->
         return 0.0, "there is no such file or folder" if not path.exists() else f"has no {'/'.join(suffixes)}"
     text = f"{own} of the first {len(found)} {'/'.join(suffixes)} files are {title}"
     if own:
-        return 0.5 + 0.4 * own / len(found), text
+        return 0.5 + (0.3 if human else 0.4) * own / len(found), text
     return (0.1, f"{text}, {broken} cannot be read") if broken else (0.0, text)
 
 

@@ -136,7 +136,7 @@ def _rate(time: float) -> float:
 
 def probe(path: Path) -> Probe:
     """How many of the first BVH files have a hierarchy."""
-    return Probe(*share_of(path, SUFFIXES, peek, "skeletons with motion"))
+    return Probe(*share_of(path, SUFFIXES, peek, "skeletons with motion", human=True))
 
 
 def discover(path: Path) -> Listing:

@@ -187,7 +187,7 @@ def peek(root: Path, file: str) -> list[Peek]:
 
 def probe(path: Path) -> Probe:
     """How many of the first C3D files hold markers."""
-    return Probe(*share_of(path, SUFFIXES, peek, "marker captures"))
+    return Probe(*share_of(path, SUFFIXES, peek, "marker captures", human=True))
 
 
 def discover(path: Path) -> Listing:

@@ -80,7 +80,7 @@ def _rate(archive: Archive) -> float | None:
 
 def probe(path: Path) -> Probe:
     """How many of the first npz files are human bodies."""
-    return Probe(*share_of(path, SUFFIXES, peek, "human bodies"))
+    return Probe(*share_of(path, SUFFIXES, peek, "human bodies", human=True))
 
 
 def discover(path: Path) -> Listing:

@@ -46,7 +46,7 @@ def peek(root: Path, file: str) -> list[Peek]:
 
 def probe(path: Path) -> Probe:
     """How many of the first PyTorch files are such motion."""
-    return Probe(*share_of(path, SUFFIXES, peek, "human-object motion"))
+    return Probe(*share_of(path, SUFFIXES, peek, "human-object motion", human=True))
 
 
 def discover(path: Path) -> Listing:
