@@ -12,7 +12,7 @@ from defusedxml.ElementTree import fromstring
 
 from assay.errors import UsageError
 from assay.report.formats import FORMATS, verdict_lines
-from fake_run import FakeRun, fake_run
+from fake_run import SPECS, FakeRun, fake_run
 from test_report import HOSTILE
 
 STATUSES = ("pass", "fail", "abstain", "n/a", "error")
@@ -80,7 +80,7 @@ def test_json_agrees_with_the_summary(run: FakeRun) -> None:
 def test_csv_agrees_with_the_summary(run: FakeRun) -> None:
     rows = list(csv.DictReader(io.StringIO(text(run, "csv"))))
     agree(count(rows, "gate", "status"), run)
-    assert list(rows[0]) == run.verdicts.column_names
+    assert list(rows[0]) == [*run.verdicts.column_names, "spans"]
     assert not [row for row in rows if "nan" in row["worst"].lower()]
     worst = [float(row["worst"]) for row in rows if row["worst"]]
     assert sorted(worst) == sorted(w for w in run.verdicts["worst"].to_pylist() if w is not None)
@@ -94,6 +94,31 @@ def test_csv_gives_a_spreadsheet_nothing_to_run(hostile: FakeRun) -> None:
     for row in rows:
         for name in ("subject", "stream", "channel", "detail"):
             assert not row[name].startswith(tuple("=+-@\t\r"))
+        for piece in row["spans"].split("; "):
+            assert not piece.startswith(tuple("=+-@\t\r\n"))
+
+
+def test_csv_has_the_spans_of_every_failure(run: FakeRun) -> None:
+    rows = list(csv.DictReader(io.StringIO(text(run, "csv"))))
+    assert not [row for row in rows if row["spans"] and row["status"] != "fail"]
+    joints = [row["spans"] for row in rows if row["gate"] == "RTG001" and row["status"] == "fail"]
+    one = r"[a-z_]+ \d+\.\d\d-\d+\.\d\d s"
+    assert joints
+    assert all(re.fullmatch(rf"{one}(; {one}){{0,3}}(; and 1 more)?", spans) for spans in joints)
+
+
+@pytest.mark.parametrize("form", ["junit", "sarif", "md"])
+def test_messages_have_the_same_spans_as_csv(run: FakeRun, form: str) -> None:
+    rows = list(csv.DictReader(io.StringIO(text(run, "csv"))))
+    decisive = [row for row in rows if row["status"] == "fail" and row["gate"] in ("RTG001", "RTG007")]
+    assert decisive
+    said = text(run, form)
+    assert all(row["spans"] in said for row in decisive)
+
+
+def test_json_findings_have_seconds_beside_nanoseconds(run: FakeRun) -> None:
+    for row in json.loads(text(run, "json"))["findings"]:
+        assert (row["start_s"], row["end_s"]) == (row["t0"] / 1e9, row["t1"] / 1e9)
 
 
 def test_junit_agrees_with_the_summary(run: FakeRun) -> None:
@@ -154,20 +179,75 @@ def test_table_fits_a_terminal_and_agrees(run: FakeRun) -> None:
         code, *numbers = line.split()
         counts = dict(zip(names, (int(n.replace(",", "")) for n in numbers), strict=True))
         assert counts == run.summary["gates"][code]
-    listed = Counter(line.split()[0] for line in lines[:at] if line[:1].strip())
-    failures = sum(c["fail"] for c in run.summary["gates"].values())
-    assert sum(listed[word] for word in ("drop", "watch", "note", "fix")) == failures
     open_ = lines[next(i for i, line in enumerate(lines) if "not measured" in line) + 1 : at - 1]
     counted = Counter[str]()
-    for words in map(str.split, open_):
-        counted[words[-1]] += int(words[1].replace(",", "")) if words[2] == "episodes" else 1
+    for line in open_:
+        if line[26:44].strip():
+            reason = line[26:44].strip()
+            many = int(line.split()[0].replace(",", "")) if " episodes " in line else 1
+        counted[reason] += many * len(line[44:].split())
     assert counted == run.summary["abstentions"]
 
 
-def test_table_names_the_span_of_each_failure(run: FakeRun) -> None:
-    spans = [line for line in verdict_lines(run, "table") if line.startswith(("drop", "watch"))]
-    assert spans
-    assert all(re.search(r"\d+\.\d\d to \d+\.\d\d", line) for line in spans)
+def failing(*episodes: tuple[str, list[tuple[Any, ...]]]) -> FakeRun:
+    """A run in which RTG001 fails at given (stream, channel, t0, t1, worst, unit, note)."""
+    specs = tuple(spec for spec in SPECS if spec.code == "RTG001")
+    made = fake_run(len(episodes), specs=specs, names=tuple(name for name, _ in episodes))
+    for record, (_, points) in zip(made.records, episodes, strict=True):
+        row = record["verdicts"][0]
+        row |= {"status": "fail", "reason": "", "detail": "", "findings": len(points)}
+        record["findings"] = [
+            {"gate": "RTG001", "subject": row["subject"], "samples": 1, "limit": 1.0}
+            | dict(zip(("stream", "channel", "t0", "t1", "worst", "unit", "note"), point, strict=True))
+            for point in points
+        ]
+    return made
+
+
+ELBOW = ("observation.state", "elbow", 3_000_000_000, 3_266_666_651, 2.0, "rad", "")
+
+
+def failures(run: FakeRun) -> list[str]:
+    """The lines of the table about episodes that fail, after the two about the corpus."""
+    lines = list(verdict_lines(run, "table"))
+    return lines[5 : lines.index("", 3)]
+
+
+def test_table_names_the_span_of_each_failure() -> None:
+    few = failing(*((f"e{i}", [ELBOW]) for i in range(5)))
+    lines = [" ".join(line.split()) for line in failures(few)]
+    assert lines == [f"drop RTG001 e{i} 3.00 to 3.27 2 rad elbow" for i in range(5)]
+
+
+def test_table_has_one_line_for_what_more_than_five_episodes_share() -> None:
+    own = ("action", "elbow", 0, 10_000_000, 5.0, "rad", "")
+    shared = [(f"e{i}", [ELBOW, own] if i == 3 else [ELBOW]) for i in range(86)]
+    lines = [" ".join(line.split()) for line in failures(failing(*shared))]
+    assert lines == [
+        "drop RTG001 86 episodes 2 rad elbow", "e0 … e85", "drop RTG001 e3 0.00 to 0.01 5 rad action elbow",
+    ]  # fmt: skip
+
+
+def test_table_says_in_words_what_a_pure_number_means_and_gives_no_time_to_what_is_absent() -> None:
+    gone = ("", "data", 0, 0, 1.0, "1", "declared a.parquet, found absent")
+    rate = ("camera", "pictures", 0, 5_000_000_000, 0.5, "1", "15.0 Hz, declared 30")
+    bare = ("camera", "stamps", 0, 5_000_000_000, 1.5, "1", "")
+    said = "\n".join(failures(failing(("e0", [gone, gone]), ("e1", [rate]), ("e2", [bare]))))
+    assert "0.00 to 0.00" not in said
+    assert said.count("declared a.parquet, found absent") == 1
+    assert "15.0 Hz, declared 30" in said
+    assert "1.5, limit 1" in said
+    assert " 0.5 " not in said
+
+
+def test_table_wraps_long_names_and_loses_no_letter() -> None:
+    name, note = "x" * 120 + "_left", " ".join(f"word{i}" for i in range(40))
+    point = (f"observation.{'s' * 90}", f"{'j' * 100}_left", 0, 10, 2.0, "rad", note)
+    lines = failures(failing((name, [point])))
+    assert max(map(len, lines)) <= 80
+    whole = "".join("".join(lines).split())
+    for part in (name, point[0], point[1], note):
+        assert part.replace(" ", "") in whole
 
 
 def test_markdown_agrees_and_keeps_names_in_code(run: FakeRun, hostile: FakeRun) -> None:

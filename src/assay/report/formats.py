@@ -13,11 +13,12 @@ import itertools
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote
 from xml.sax.saxutils import quoteattr
 
+from assay.report.spans import MOST_SPANS, findings_of, notes, spans
 from assay.report.table import as_table
 from assay.report.tables import RunTables, natural_key
 from assay.report.wording import count, hours, percent, visible, with_unit
@@ -50,7 +51,10 @@ def verdict_lines(run: RunTables, form: str) -> Iterator[str]:
 
 
 def as_json(run: RunTables) -> Iterator[str]:
-    """One object: schema_version, summary, verdicts, findings; what is not a number is null."""
+    """One object: schema_version, summary, verdicts, findings; what is not a number is null.
+
+    Findings have their ends in nanoseconds (t0, t1) and in seconds (start_s, end_s).
+    """
     import orjson
 
     head = {"schema_version": run.summary.get("schema_version"), "summary": dict(run.summary)}
@@ -58,7 +62,7 @@ def as_json(run: RunTables) -> Iterator[str]:
     for name, table in (("verdicts", run.verdicts), ("findings", run.findings)):
         yield f'{line},"{name}":['
         line = "]"
-        rows = (orjson.dumps(row).decode() for row in _plain_rows(table))
+        rows = (orjson.dumps(_timed(row)).decode() for row in _plain_rows(table))
         previous = next(rows, None)
         for row in rows:
             yield f"{previous},"
@@ -69,16 +73,21 @@ def as_json(run: RunTables) -> Iterator[str]:
 
 
 def as_csv(run: RunTables) -> Iterator[str]:
-    """Every verdict, one row each; text that a spreadsheet would run as a formula starts with ``'``."""
-    names = list(run.verdicts.column_names)
-    yield _csv_line(names)
+    """Every verdict, one row each, and the spans of its findings as ``right_elbow 3.00-3.27 s; …``.
+
+    Text that a spreadsheet would run as a formula starts with ``'``.
+    """
+    names, found = list(run.verdicts.column_names), findings_of(run)
+    yield _csv_line([*names, "spans"])
     for row in _rows(run):
-        yield _csv_line([_cell(row[name]) for name in names])
+        # Piece by piece: a spreadsheet may split cells at the semicolon.
+        where = "; ".join(map(_cell, spans(row, found[row["gate"], row["subject"]])))
+        yield _csv_line([*(_cell(row[name]) for name in names), where])
 
 
 def as_junit(run: RunTables) -> Iterator[str]:
     """One testsuite per gate, one testcase per subject; abstentions and n/a are skipped, with the reason."""
-    gates = run.summary["gates"]
+    gates, found = run.summary["gates"], findings_of(run)
     total = {name: sum(c.get(name, 0) for c in gates.values()) for name in _STATUSES}
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield f'<testsuites name="assay" {_junit_counts(total)}>'
@@ -90,7 +99,8 @@ def as_junit(run: RunTables) -> Iterator[str]:
         for name in _STATUSES:
             yield f'      <property name={_attribute(name)} value="{own[name]}"/>'
         yield "    </properties>"
-        yield from map(_junit_case, cases)
+        for row in cases:
+            yield _junit_case(row, _sentence(row, found[row["gate"], row["subject"]]))
         yield "  </testsuite>"
     yield "</testsuites>"
 
@@ -98,10 +108,14 @@ def as_junit(run: RunTables) -> Iterator[str]:
 def as_sarif(run: RunTables) -> Iterator[str]:
     """SARIF 2.1.0: a rule per gate, a result per failure; our own errors are notifications of the tool."""
     rows = [row for row in _rows(run) if row["status"] in ("fail", "error")]
-    codes, files = sorted(run.summary["gates"]), _first_files(run)
-    failed = [_result(row, codes, files) for row in rows if row["status"] == "fail"]
+    codes, files, found = sorted(run.summary["gates"]), _first_files(run), findings_of(run)
+    failed = [
+        _result(row, _sentence(row, found[row["gate"], row["subject"]]), codes, files)
+        for row in rows
+        if row["status"] == "fail"
+    ]
     errors = [
-        {"level": "error", "descriptor": {"id": row["gate"]}, "message": {"text": _sentence(row)}}
+        {"level": "error", "descriptor": {"id": row["gate"]}, "message": {"text": _sentence(row, ())}}
         for row in rows
         if row["status"] == "error"
     ]
@@ -176,29 +190,35 @@ def _junit_counts(n: Mapping[str, int]) -> str:
             f'skipped="{skipped}"')  # fmt: skip
 
 
-def _junit_case(row: Mapping[str, Any]) -> str:
+def _junit_case(row: Mapping[str, Any], sentence: str) -> str:
     head = f"    <testcase classname={_attribute(row['gate'])} name={_attribute(row['subject'])}"
     if row["status"] == "pass":
         return head + "/>"
     tag = {"fail": "failure", "error": "error"}.get(row["status"], "skipped")
     kind = f" type={_attribute(row['effect'])}" if tag != "skipped" else ""
-    return f"{head}><{tag}{kind} message={_attribute(_sentence(row))}/></testcase>"
+    return f"{head}><{tag}{kind} message={_attribute(sentence)}/></testcase>"
 
 
 def _attribute(text: str) -> str:
     return quoteattr(visible(text))
 
 
-def _sentence(row: Mapping[str, Any]) -> str:
-    place = " ".join(filter(None, (row["stream"], row["channel"])))
+def _sentence(row: Mapping[str, Any], findings: Sequence[Mapping[str, Any]]) -> str:
     if row["status"] != "fail":
+        place = " ".join(filter(None, (row["stream"], row["channel"])))
         why = ": ".join(filter(None, (row["reason"], row["detail"])))
         return visible(f"{row['status']}: {why or 'no reason given'}" + (f" ({place})" if place else ""))
     worst, limit = (with_unit(row[name], row["unit"]) for name in ("worst", "limit"))
     text = f"worst {worst}, limit {limit}"
     if row["quota"] or row["lo"]:
         text += f"; {percent(row['lo'])} of samples beyond it, {percent(row['quota'])} allowed"
-    return visible((f"{place}: " if place else "") + text)
+    text = "; ".join((text, *notes(findings[:MOST_SPANS])))
+    where = "; ".join(spans(row, findings))
+    return visible((f"{where}: " if where else "") + text)
+
+
+def _timed(row: dict[str, Any]) -> dict[str, Any]:
+    return row | {"start_s": row["t0"] / 1e9, "end_s": row["t1"] / 1e9} if "t0" in row else row
 
 
 def _version(run: RunTables) -> str:
@@ -222,7 +242,9 @@ def _rules(codes: list[str]) -> list[dict[str, Any]]:
     return rules
 
 
-def _result(row: Mapping[str, Any], codes: list[str], files: Mapping[str, str]) -> dict[str, Any]:
+def _result(
+    row: Mapping[str, Any], sentence: str, codes: list[str], files: Mapping[str, str]
+) -> dict[str, Any]:
     place: dict[str, Any] = {
         "logicalLocations": [{"fullyQualifiedName": row["subject"], "kind": row["scope"]}]
     }
@@ -232,7 +254,7 @@ def _result(row: Mapping[str, Any], codes: list[str], files: Mapping[str, str]) 
     return {
         "ruleId": row["gate"], "ruleIndex": codes.index(row["gate"]), "kind": "fail",
         "level": _LEVELS.get(row["effect"], "note"),
-        "message": {"text": f"{visible(row['subject'])}: {_sentence(row)}"},
+        "message": {"text": f"{visible(row['subject'])}: {sentence}"},
         "locations": [place], "partialFingerprints": {"assay/v1": hashlib.sha256(same.encode()).hexdigest()},
         "properties": _finite(dict(row)),
     }  # fmt: skip
@@ -256,12 +278,23 @@ def _markdown_rejected(run: RunTables) -> Iterator[str]:
     if not rows:
         return
     rows.sort(key=lambda row: natural_key(row["subject"]))
+    failed = {(v["subject"], v["gate"]): v for v in run.verdicts.to_pylist() if v["status"] == "fail"}
+    found = findings_of(run)
     yield from ("", f"<details><summary>{count(len(rows))} rejected episodes</summary>", "")
     for row in rows[:_MOST_ROWS]:
-        yield f"* {_code(row['subject'])} by {_code(row['reasons'] or 'no gate named')}"
+        codes = (row["reasons"] or "no gate named").split(",")
+        by = (
+            _blamed(code, failed.get((row["subject"], code)), found[code, row["subject"]]) for code in codes
+        )
+        yield f"* {_code(row['subject'])} by {', '.join(by)}"
     if len(rows) > _MOST_ROWS:
         yield f"* and {count(len(rows) - _MOST_ROWS)} more: `assay verdicts RUN --format csv`"
     yield from ("", "</details>")
+
+
+def _blamed(code: str, verdict: Mapping[str, Any] | None, findings: Sequence[Mapping[str, Any]]) -> str:
+    where = "; ".join(spans(verdict, findings)) if verdict else ""
+    return f"{_code(code)} at {_code(where)}" if where else _code(code)
 
 
 def _code(text: str) -> str:

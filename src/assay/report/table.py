@@ -1,20 +1,31 @@
-"""The verdicts of a run as plain text of at most 80 columns: what to drop first, with times and joints."""
+"""The verdicts of a run as plain text of at most 80 columns: what to drop first, with times and joints.
+
+What many episodes share is one line; what does not fit is wrapped, never cut.
+"""
 
 from __future__ import annotations
 
+import textwrap
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from assay.report.spans import MOST_SPANS, findings_of, notes, place, when, worst_of
 from assay.report.tables import RunTables, natural_key
-from assay.report.wording import count, seconds, visible, with_unit
+from assay.report.wording import count, visible
 
 __all__ = ["as_table"]
 
 _WIDTH: Final = 80
 _STATUSES: Final = ("fail", "error", "abstain", "pass", "n/a")
 _WHAT: Final = {"require": "drop", "reject": "drop", "flag": "watch", "report": "note"}
-_MOST_SPANS: Final = 4
+_CROWD: Final = 5
+"""More episodes than these, failing at the same place, are one line."""
+
+_WHO, _WHEN = 14, 34
+"""Columns where the episode and the time begin."""
+
+Row = Mapping[str, Any]
 
 
 def as_table(run: RunTables) -> Iterator[str]:
@@ -23,66 +34,123 @@ def as_table(run: RunTables) -> Iterator[str]:
     counts = ", ".join(f"{count(s[name])} {name}" for name in ("accepted", "rejected", "unmeasured"))
     yield f"{counts} of {count(s['episodes'])} episodes"
     rows = sorted(run.verdicts.to_pylist(), key=lambda row: (natural_key(row["subject"]), row["gate"]))
-    wrong = [row for row in rows if row["status"] in ("fail", "error")]
-    if wrong:
+    if wrong := [row for row in rows if row["status"] in ("fail", "error")]:
         yield ""
         yield f"{'':<6}{'gate':<8}{'episode':<20}{'seconds':<16}{'worst':<12}where"
-        spans = _spans(run)
-        for row in wrong:
-            yield from _failure(row, spans[row["gate"], row["subject"]])
-    open_: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for row in rows:
-        if row["status"] == "abstain":
-            open_[row["gate"], row["reason"]].append(row["subject"])
-    if open_:
+        yield from _wrong(wrong, findings_of(run))
+    if open_ := [row for row in rows if row["status"] == "abstain"]:
         yield ""
-        yield f"{'':<6}{'gate':<8}{'not measured':<20}why"
-    for (gate, reason), who in sorted(open_.items()):
-        yield f"{'':<6}{gate:<8}{_subject(who[0]) if len(who) == 1 else f'{len(who):,} episodes':<20}{reason}"
+        yield f"{'':<6}{'not measured':<20}{'why':<18}gates"
+        yield from _open(open_)
     yield ""
     yield f"{'gate':<8}" + "".join(f"{name:>10}" for name in _STATUSES)
     for code, own in s["gates"].items():
         yield f"{code:<8}" + "".join(f"{own.get(name, 0):>10,}" for name in _STATUSES)
 
 
-def _spans(run: RunTables) -> dict[tuple[str, str], list[dict[str, Any]]]:
-    spans: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-    for finding in run.findings.to_pylist():
-        spans[finding["gate"], finding["subject"]].append(finding)
-    return spans
+def _wrong(rows: Sequence[Row], found: Mapping[tuple[str, str], list[dict[str, Any]]]) -> Iterator[str]:
+    """Failures of the corpus, then places where many episodes fail, then episodes one by one."""
+    own = [(row, list(_points(row, found))) for row in rows]
+    at: dict[tuple[str, ...], dict[str, Row]] = defaultdict(dict)
+    for row, points in own:
+        for point in points if row["scope"] != "corpus" else ():
+            at[_key(row, point)].setdefault(row["subject"], point)
+    crowds = {key: who for key, who in at.items() if len(who) > _CROWD}
+    for row, points in own:
+        if row["scope"] == "corpus":
+            yield from _failure(row, points, row["findings"], set())
+    for key, who in sorted(crowds.items(), key=lambda item: (item[0][1], -len(item[1]))):
+        yield from _crowd(key, who)
+    seen: set[str] = set()
+    for row, points in own:
+        left = [point for point in points if _key(row, point) not in crowds]
+        if left and row["scope"] != "corpus":
+            yield from _failure(row, left, row["findings"] - len(points) + len(left), seen)
 
 
-def _failure(row: Mapping[str, Any], findings: list[dict[str, Any]]) -> Iterator[str]:
-    what = "fix" if row["scope"] == "corpus" else _WHAT[row["effect"]]
-    head = f"{what:<6}{row['gate']:<8}{_subject(row['subject']):<20}"
+def _points(row: Row, found: Mapping[tuple[str, str], list[dict[str, Any]]]) -> Iterator[Row]:
+    """What a line each would say; a verdict without findings (an error, or judged again) is its own."""
     if row["status"] == "error":
-        yield _cut(f"{'error':<6}{head[6:]}{'':<28}{visible(row['detail'])}")
+        yield {"stream": "", "channel": "", "t0": 0, "t1": 0, "unit": "s", "worst": None, "limit": None,
+               "note": row["detail"]}  # fmt: skip
         return
-    if not findings:  # judged again under a stricter limit: the spans need the data
-        worst = with_unit(row["worst"], row["unit"])
-        yield _cut(f"{head}{'':<16}{worst:<12}{visible(_where(row['channel'], row['stream']))}")
-    for n, finding in enumerate(findings[:_MOST_SPANS]):
-        start, end = seconds(finding["t0"]), seconds(finding["t1"])
-        when = "" if row["scope"] == "corpus" else f"{start} to {end}"
-        worst = with_unit(finding["worst"], finding["unit"])
-        where = _where(finding["channel"], finding["stream"])
-        yield _cut(f"{head if n == 0 else ' ' * len(head)}{when:<16}{worst:<12}{visible(where)}")
-    if row["findings"] > _MOST_SPANS:
-        yield f"{'':<34}and {row['findings'] - _MOST_SPANS:,} more"
+    yield from found.get((row["gate"], row["subject"]), ()) or ({**row, "t0": 0, "t1": 0, "note": ""},)
 
 
-def _where(channel: str, stream: str) -> str:
-    # A joint's name says enough; "pictures" or "container" needs its camera.
-    if stream.startswith("observation.images."):
-        return f"{stream.removeprefix('observation.images.')} {channel}"
-    return channel or stream
+def _key(row: Row, point: Row) -> tuple[str, ...]:
+    what = "error" if row["status"] == "error" else _WHAT[row["effect"]]
+    same = point["note"] if what == "error" else ""
+    return what, row["gate"], point["stream"], point["channel"], same
 
 
-def _subject(subject: str) -> str:
-    subject = visible(subject)
-    return subject if len(subject) < 20 else subject[:6] + "…" + subject[-12:]
+def _failure(row: Row, points: Sequence[Row], total: int, seen: set[str]) -> Iterator[str]:
+    what = "fix" if row["scope"] == "corpus" else _key(row, points[0])[0]
+    for n, point in enumerate(points[:MOST_SPANS]):
+        head = (what, row["gate"], visible(row["subject"])) if n == 0 else ("", "", "")
+        yield from _line(head, when(point, " to "), _worst(point), place(point))
+    for note in notes(points[:MOST_SPANS]):
+        known = f"{row['gate']} {note}" in seen and all(map(_worst, points))
+        yield from () if known else _wrapped(note, _WHO)
+        seen.add(f"{row['gate']} {note}")
+    if total > MOST_SPANS:
+        yield f"{'':<{_WHEN}}and {total - MOST_SPANS:,} more"
 
 
-def _cut(line: str) -> str:
-    line = line.rstrip()
-    return line if len(line) <= _WIDTH else line[: _WIDTH - 1] + "…"
+def _crowd(key: tuple[str, ...], who: Mapping[str, Row]) -> Iterator[str]:
+    points, names = list(who.values()), list(who)
+    worst = max(points, key=lambda f: _excess(f["worst"], f["limit"]))
+    yield from _line((key[0], key[1], f"{len(who):,} episodes"), "", _worst(worst), place(worst))
+    yield from _wrapped(f"{visible(names[0])} … {visible(names[-1])}", _WHO)
+    for note in notes([worst]):
+        alike = len(notes(points)) == 1
+        yield from _wrapped(note if alike else f"e.g. {note}", _WHO)
+
+
+def _line(about: tuple[str, str, str], time: str, worst: str, where: str) -> Iterator[str]:
+    what, gate, who = about
+    head = f"{what:<6}{gate:<8}"
+    if len(who) > _WHEN - _WHO - 1:
+        first, *rest = _wrapped(who, _WHO)
+        yield head + first[_WHO:]
+        yield from rest
+        head, who = "", ""
+    head = f"{f'{head:<{_WHO}}{who}':<{_WHEN}}{time:<16}{worst:<12}"
+    if not worst and len(where) > _WIDTH - len(head):
+        head = head[:-12]
+    if len(where) > _WIDTH - len(head):
+        yield from filter(None, (head.rstrip(),))
+        yield from _wrapped(where, _WHEN)
+    else:
+        yield (head + where).rstrip()
+
+
+def _open(rows: Iterable[Row]) -> Iterator[str]:
+    """Gates that could not decide the same subjects for the same reason share a line."""
+    who: dict[tuple[str, str, bool], list[str]] = defaultdict(list)
+    for row in rows:
+        who[row["gate"], row["reason"], row["scope"] == "corpus"].append(row["subject"])
+    alike: dict[tuple[str, bool, tuple[str, ...]], list[str]] = defaultdict(list)
+    for (gate, reason, whole), subjects in who.items():
+        alike[reason, whole, tuple(subjects)].append(gate)
+    ranked = sorted(alike.items(), key=lambda item: (-len(item[0][2]), item[0][0], item[1]))
+    for (reason, _, same), gates in ranked:
+        name = visible(same[0]) if len(same) == 1 else f"{len(same):,} episodes"
+        if len(name) > 19:
+            yield from _wrapped(name, 6)
+            name = ""
+        first, *rest = textwrap.wrap(" ".join(sorted(gates)), _WIDTH - 44)
+        yield f"{'':<6}{name:<20}{reason:<18}{first}"
+        yield from (f"{'':<44}{more}" for more in rest)
+
+
+def _worst(point: Row) -> str:
+    return "" if point["worst"] is None else worst_of(point)
+
+
+def _excess(worst: float | None, limit: float | None) -> float:
+    return abs(worst or 0.0) / abs(limit) if limit else abs(worst or 0.0)
+
+
+def _wrapped(text: str, indent: int) -> list[str]:
+    lines = textwrap.wrap(text, _WIDTH - indent, break_on_hyphens=False)
+    return [" " * indent + line for line in lines]

@@ -1,0 +1,76 @@
+"""Where and when a verdict fails, as short text: ``right_elbow 3.00-3.27 s``."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from assay.report.tables import RunTables
+from assay.report.wording import number, seconds, visible, with_unit
+
+__all__ = ["MOST_SPANS", "findings_of", "notes", "place", "spans", "when", "worst_of"]
+
+MOST_SPANS: Final = 4
+"""Spans that a line of text names; the rest is counted."""
+
+_PURE: Final = ("1", "", "mixed")
+
+Row = Mapping[str, Any]
+
+
+def findings_of(run: RunTables) -> dict[tuple[str, str], list[dict[str, Any]]]:
+    """The findings of a run by (gate, subject), in stored order: the furthest beyond its limit first."""
+    found: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    for finding in run.findings.to_pylist():
+        found[finding["gate"], finding["subject"]].append(finding)
+    return found
+
+
+def place(row: Row) -> str:
+    """Stream and channel of a verdict or finding in as few words as name it.
+
+    A channel of ``observation.state`` stands alone; any other needs its stream, for ``action`` has columns
+    of the same names, and "pictures" could be those of any camera.
+    """
+    stream = "" if row["stream"] == "observation.state" else row["stream"]
+    short = stream.removeprefix("observation.images.") if row["channel"] else row["stream"]
+    return visible(" ".join(filter(None, (short, row["channel"]))))
+
+
+def when(finding: Row, to: str = "-") -> str:
+    """``3.00-3.27``; one number for an instant, nothing where nothing is there that could have a time."""
+    if finding["t0"] == finding["t1"]:
+        return seconds(finding["t0"]) if finding["t0"] else ""
+    return f"{seconds(finding['t0'])}{to}{seconds(finding['t1'])}"
+
+
+def spans(row: Row, findings: Sequence[Row]) -> list[str]:
+    """Place and time of the first findings of a failed verdict, and how many more there are.
+
+    A verdict judged again under a stricter limit has no findings: its place alone is given.
+    """
+    if row["status"] != "fail":
+        return []
+    if not findings:
+        return [place(row)] if place(row) else []
+    said = []
+    for finding in findings[:MOST_SPANS]:
+        time = when(finding)
+        said.append(" ".join(filter(None, (place(finding), f"{time} s" if time else ""))))
+    more = row["findings"] - len(said)
+    return [*filter(None, said), *([f"and {more:,} more"] if more > 0 else [])]
+
+
+def worst_of(finding: Row) -> str:
+    """The worst value with its unit; empty for a pure number, which `notes` puts into words."""
+    return "" if finding["unit"] in _PURE else with_unit(finding["worst"], finding["unit"])
+
+
+def notes(findings: Sequence[Row]) -> list[str]:
+    """What the findings say in words, each once: their notes, or a pure number beside its limit."""
+    said = []
+    for f in findings:
+        bare = "" if worst_of(f) else f"{number(f['worst'])}, limit {number(f['limit'])}"
+        said.append(visible(f["note"] or bare))
+    return list(dict.fromkeys(filter(None, said)))
