@@ -17,7 +17,15 @@ from assay.parts import open_episode
 
 __all__ = ["CORPORA", "Corpus", "clips", "clips_of"]
 
-_ARM = ("shoulder_pitch", "shoulder_roll", "shoulder_yaw", "elbow_pitch", "wrist_yaw", "wrist_roll", "wrist_pitch")
+_ARM = (
+    "shoulder_pitch",
+    "shoulder_roll",
+    "shoulder_yaw",
+    "elbow_pitch",
+    "wrist_yaw",
+    "wrist_roll",
+    "wrist_pitch",
+)
 _LEG = ("hip_roll", "hip_yaw", "hip_pitch", "knee_pitch", "ankle_pitch", "ankle_roll")
 GR1 = (
     *(f"left_{n}" for n in _ARM), *(f"left_finger_{i}" for i in range(6)), *(f"left_{n}" for n in _LEG),

@@ -40,7 +40,9 @@ def skeleton(ep: Episode) -> tuple[np.ndarray, np.ndarray, Bones]:
     for stream in ep.by_role(Role.HUMAN_BODY):
         names = [n[:-2] for n in stream.names[::3]]
         if stream.names[0].endswith(".x") and "left_knee" in names:
-            bones = [(names.index(up), i, n.split("_")[0]) for i, n in enumerate(names) for up in above(n, names)]
+            bones = [
+                (names.index(up), i, n.split("_")[0]) for i, n in enumerate(names) for up in above(n, names)
+            ]
             return stream.t / 1e9, np.asarray(stream.x).reshape(len(stream), -1, 3), bones
     raise ValueError(f"{ep.id}: nothing to draw")
 
@@ -79,13 +81,17 @@ def draw(ep: Episode, title: str) -> str:
     frames = [int(np.abs(t - s).argmin()) for s in np.arange(0.0, min(t[-1], 40.0) + 1e-6, step)]
     thing = next(iter(ep.by_role(Role.OBJECT_POSE)), None)
     object_p = None if thing is None or len(thing) != len(t) else np.asarray(thing.x)[:, :3]
-    across = p[0, [b[1] for b in bones if b[2] == "left"]].mean(0) - p[0, [b[1] for b in bones if b[2] == "right"]].mean(0)
+    across = p[0, [b[1] for b in bones if b[2] == "left"]].mean(0) - p[
+        0, [b[1] for b in bones if b[2] == "right"]
+    ].mean(0)
     yaw = np.arctan2(-across[0], across[1])
     turn = np.array([[np.cos(yaw), np.sin(yaw), 0], [-np.sin(yaw), np.cos(yaw), 0], [0, 0, 1.0]])
     p = p @ turn.T
     object_p = None if object_p is None else object_p @ turn.T
     rows = -(-len(frames) // COLUMNS)
-    parts = [f'<text x="4" y="14" font-size="13">{title}, {t[-1]:.1f} s, a figure every {step} s: side view, view from above</text>']
+    parts = [
+        f'<text x="4" y="14" font-size="13">{title}, {t[-1]:.1f} s, a figure every {step} s: side view, view from above</text>'
+    ]
     for k, f in enumerate(frames):
         x, y = (k % COLUMNS) * CELL, 20 + (k // COLUMNS) * 2 * CELL
         thing_p = None if object_p is None else object_p[f]
@@ -97,7 +103,9 @@ def draw(ep: Episode, title: str) -> str:
     return f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif"><rect width="100%" height="100%" fill="white"/>{"".join(parts)}</svg>'
 
 
-def cell(p: np.ndarray, bones: Bones, thing: np.ndarray | None, t: float, x: float, y: float, axes: tuple[int, int]) -> list[str]:
+def cell(
+    p: np.ndarray, bones: Bones, thing: np.ndarray | None, t: float, x: float, y: float, axes: tuple[int, int]
+) -> list[str]:
     a, b = axes
     mid = p[0]
     floor = p[:, 2].min() if b == 2 else mid[b]
@@ -110,14 +118,20 @@ def cell(p: np.ndarray, bones: Bones, thing: np.ndarray | None, t: float, x: flo
            f'<text x="{x + 3}" y="{y + 11}" font-size="10">{t:.2f}</text>']  # fmt: skip
     for g in np.arange(np.ceil((mid[a] - 1.15) * 2) / 2, mid[a] + 1.15, 0.5):
         gx = x + CELL / 2 + (g - mid[a]) * SCALE
-        out.append(f'<line x1="{gx:.1f}" y1="{y + 14}" x2="{gx:.1f}" y2="{y + CELL}" stroke="{"#999" if g % 2 == 0 else "#e4e4e4"}"/>')
+        out.append(
+            f'<line x1="{gx:.1f}" y1="{y + 14}" x2="{gx:.1f}" y2="{y + CELL}" stroke="{"#999" if g % 2 == 0 else "#e4e4e4"}"/>'
+        )
     for i, j, side in bones:
         (x1, y1), (x2, y2) = at(p[i]), at(p[j])
         colour = {"left": "#c00", "right": "#04c"}.get(side, "#222")
-        out.append(f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}" stroke-width="2"/>')
+        out.append(
+            f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}" stroke-width="2"/>'
+        )
     if thing is not None:
         ox, oy = at(thing)
-        out.append(f'<rect x="{ox - 6:.1f}" y="{oy - 6:.1f}" width="12" height="12" fill="none" stroke="#090" stroke-width="2"/>')
+        out.append(
+            f'<rect x="{ox - 6:.1f}" y="{oy - 6:.1f}" width="12" height="12" fill="none" stroke="#090" stroke-width="2"/>'
+        )
     return out
 
 
@@ -130,7 +144,9 @@ def path(p: np.ndarray, t: np.ndarray, top: float) -> list[str]:
            f'<text x="4" y="{top + 12}" font-size="11">path of the pelvis, {span:.2f} m wide, a dot a second</text>']  # fmt: skip
     for s in np.arange(0.0, t[-1], 1.0):
         a, b = xy[int(np.abs(t - s).argmin())]
-        out.append(f'<circle cx="{a + 10:.1f}" cy="{top + 205 - b:.1f}" r="3"/><text x="{a + 13:.1f}" y="{top + 203 - b:.1f}" font-size="9">{s:.0f}</text>')
+        out.append(
+            f'<circle cx="{a + 10:.1f}" cy="{top + 205 - b:.1f}" r="3"/><text x="{a + 13:.1f}" y="{top + 203 - b:.1f}" font-size="9">{s:.0f}</text>'
+        )
     return out
 
 
