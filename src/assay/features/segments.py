@@ -272,6 +272,7 @@ def _spans(t: NDArray[np.int64], label: Flags, told: NDArray[np.bool_]) -> tuple
     start, end, value = runs(label + len(LABELS) * told.astype(np.int8))
     last = len(t) - 1
     return tuple(
-        Span(LABELS[v % len(LABELS)], int(t[a]), int(t[min(b, last)]), "declared" if v >= len(LABELS) else "inferred")
+        Span(LABELS[v % len(LABELS)], int(t[a]), int(t[min(b, last)]), "declared" if told else "inferred")
         for a, b, v in zip(start.tolist(), end.tolist(), value.tolist(), strict=True)
-    )  # fmt: skip
+        for told in (v >= len(LABELS),)
+    )

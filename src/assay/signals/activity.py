@@ -12,8 +12,8 @@ it stays in front for a second, as hands that carry do.
 five labels have no word for it.
 
 Method and thresholds: METHODS section 6, except that a hand enters at 0.03 m/s instead of 0.05, since half of
-a real teleoperated reach is slower than 0.02 m/s, and that ``front`` and ``still`` are our own, set on labelled
-clips (``tests/labels/segments.toml``).
+a real teleoperated reach is slower than 0.02 m/s, and that feet, ``front``, ``carry`` and ``still`` are our
+own, set on labelled clips (``tests/labels/segments.toml``).
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ import numpy as np
 
 from assay.signals.segmentation import NO, UNKNOWN, YES, Flags, Floats, hold, latch, rest
 
-__all__ = ["BOTH", "IDLE", "LABELS", "LOCOMOTION", "MANIPULATION", "NOT_KNOWN", "STEP", "Signals", "Thresholds",
-           "any_of", "decide"]  # fmt: skip
+__all__ = ["BOTH", "IDLE", "LABELS", "LOCOMOTION", "MANIPULATION", "NOT_KNOWN", "STEP", "Signals",
+           "Thresholds", "any_of", "decide"]  # fmt: skip
 
 LABELS: Final = ("unknown", "idle", "locomotion", "manipulation", "both")
 NOT_KNOWN, IDLE, LOCOMOTION, MANIPULATION, BOTH = range(5)

@@ -1,4 +1,4 @@
-"""Where hands are, seen from the torso that carries them: of a robot by its tree, of a human by its joints."""
+"""Where hands are, seen from the torso that carries them: a robot's by its tree, a human's by its joints."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def robot_hands(body: Embodiment, joint: NDArray[np.intp], q: Floats) -> Hands |
 
 
 def robot_feet(body: Embodiment, joint: NDArray[np.intp], q: Floats) -> Floats | None:
-    """Feet (m, f, 3) m of a robot, seen from its root; None without a tree or unless all of a leg is there."""
+    """Feet (m, f, 3) m of a robot, seen from its root; None without a tree or a whole leg."""
     tree = body.tree
     if tree is None:
         return None

@@ -79,7 +79,7 @@ def speed(x: Floats, seconds: float) -> Floats:
 
 
 def swing(q: Floats, seconds: float) -> Floats:
-    """The largest change among the columns of (m, c) in ``seconds`` around each grid sample, per second; (m,)."""
+    """The largest change of a column of (m, c) in ``seconds`` around each grid sample, per second; (m,)."""
     moved, took = _moved(q, seconds)
     made: Floats = np.abs(moved).max(axis=1) / took
     return made
@@ -110,7 +110,7 @@ def rest(v: Floats, seconds: float) -> Floats:
 
 
 def _windows(v: Floats, seconds: float) -> Floats:
-    """(m, w) what lies around each sample; ends are mirrored, which makes up nothing that was not measured."""
+    """(m, w) what lies around each sample; ends are mirrored, which makes up nothing."""
     half = min(max(0, round(seconds * GRID / 2)), max(0, len(v) - 1))
     return np.lib.stride_tricks.sliding_window_view(np.pad(v, half, mode="reflect"), 2 * half + 1)
 
