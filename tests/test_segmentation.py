@@ -133,7 +133,8 @@ def told(**signals: object) -> int:
 
 
 HANDS = {"hand": np.zeros((N, 2)), "front": np.full((N, 2), 0.6)}
-DOWN = {**DOWN}
+TOUCH = flags("y" * N)
+DOWN = {**HANDS, "front": np.zeros((N, 2))}
 
 
 @pytest.mark.parametrize(
@@ -149,7 +150,7 @@ DOWN = {**DOWN}
         ({"travel": RESTS, "turn": RESTS, "motion": MOVES, **HANDS}, NOT_KNOWN),  # a bow is none of the five
         ({"travel": RESTS, "turn": RESTS, "motion": MOVES, **HANDS, "hand": np.ones((N, 2))}, MANIPULATION),
         ({"travel": RESTS, "turn": RESTS, "motion": RESTS, **HANDS, "fingers": MOVES}, MANIPULATION),
-        ({"travel": RESTS, "turn": RESTS, "motion": RESTS, **HANDS, "contact": np.full(N, YES)}, MANIPULATION),
+        ({"travel": RESTS, "turn": RESTS, "motion": RESTS, **HANDS, "contact": TOUCH}, MANIPULATION),
         ({"travel": RESTS, "motion": RESTS, **HANDS}, NOT_KNOWN),  # it may be turning
         ({"motion": RESTS, **HANDS}, IDLE),  # no base and no legs: the label is about the arms
         ({"motion": MOVES, **HANDS, "hand": np.ones((N, 2))}, MANIPULATION),

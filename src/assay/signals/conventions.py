@@ -122,7 +122,7 @@ def readings(motion: Motion) -> Iterator[Reading]:
     """The declared reading, and all rivals that the data could be told from."""
     yield DECLARED
     yield from _orders(motion)
-    # A body read in too small a unit hardly moves, and a statue on its feet fits well: sizes must call for it.
+    # Read in too small a unit a body hardly moves, and a statue on its feet fits: sizes must call for it.
     largest = float(np.abs(motion.q).max(initial=0.0))
     if largest > 2 * np.pi:
         yield Reading("unit", "degrees, not radians", np.radians)

@@ -40,13 +40,15 @@ def squats(seconds: float = 6.0, rate: int = 30, *, heading: float = 1.2, travel
     root = np.concatenate([[0.4, -0.2, 0.04] - foot[:, 0] + travel * t[:, None] * ahead, turned], axis=1)
     stamps = np.rint(t * 1e9).astype(np.int64)
     names = tree.joints
+    dq = np.gradient(q, 1 / rate, axis=0)
+    dq[0] = 0.0  # every bend begins at rest
 
     def stream(name: str, role: Role, x: NDArray[np.float64], channels: tuple[Channel, ...]) -> Stream:
         return Stream(name, role, stamps, x, channels, Clock.NOMINAL, Fraction(rate))
 
     streams = (
         stream("joints", Role.JOINT_POSITION, q, tuple(Channel(n, "rad") for n in names)),
-        stream("velocities", Role.JOINT_VELOCITY, np.gradient(q, 1 / rate, axis=0),
+        stream("velocities", Role.JOINT_VELOCITY, dq,
                tuple(Channel(n, "rad/s") for n in names)),
         stream("root", Role.BASE_POSE, root, POSE),
     )  # fmt: skip
@@ -56,7 +58,7 @@ def squats(seconds: float = 6.0, rate: int = 30, *, heading: float = 1.2, travel
 def _joints(t: NDArray[np.float64], names: tuple[str, ...]) -> NDArray[np.float64]:
     """Bends that keep both soles level and swing nothing beyond a limit; (n, 29) rad."""
     bend = 0.45 - 0.25 * np.cos(2 * np.pi * 0.4 * t)
-    sway = 0.08 * np.sin(2 * np.pi * 0.25 * t)
+    sway = 0.08 * np.cos(2 * np.pi * 0.25 * t)
     shares = {"hip_pitch": (-1, bend), "knee": (2, bend), "ankle_pitch": (-1, bend), "hip_roll": (1, sway),
               "ankle_roll": (-1, sway), "waist_yaw": (3, sway), "elbow": (1.5, bend)}  # fmt: skip
     q = np.zeros((len(t), len(names)))
@@ -67,5 +69,5 @@ def _joints(t: NDArray[np.float64], names: tuple[str, ...]) -> NDArray[np.float6
         if "shoulder" in name:
             side = 1.0 if "left" in name else -1.0
             reach = {"pitch": -0.5, "roll": 0.3 * side, "yaw": 0.2 * side}[name.split("_")[2]]
-            q[:, column] = reach + 0.2 * np.sin(2 * np.pi * 0.5 * t + side)
+            q[:, column] = reach + 0.2 * side * np.cos(2 * np.pi * 0.5 * t)
     return q
