@@ -224,7 +224,8 @@ def lead_in(stream: Stream) -> Stream:
     lead = np.asarray(head.x if head is not None and head.x.shape[1] == stream.x.shape[1] else stream.x)
     step = round(1e9 / float(stream.rate)) if stream.rate else int(np.median(np.diff(stream.t)))
     t = np.concatenate([stream.t[0] + step * np.arange(-n, 0), stream.t])
-    return replace(stream, t=t, x=np.concatenate([lead[n:0:-1], np.asarray(stream.x)]))
+    back = -1.0 if stream.role is Role.JOINT_VELOCITY else 1.0  # motion run backwards has them reversed
+    return replace(stream, t=t, x=np.concatenate([back * lead[n:0:-1], np.asarray(stream.x)]))
 
 
 def test_laws_see_the_gates() -> None:

@@ -8,6 +8,9 @@ frame is ``unresolved-quaternion``. Human bodies are ``HUMAN_BODY``: positions h
 
 Time. Every clock is nominal. Without a rate, ``Stream.rate`` is None and ``t`` counts one second a frame.
 
+Task. No layout has a field for it; people name their clips after what is done. ``Episode.task`` is that name
+as it stands, and ``meta["task"]`` says that it is one.
+
 ``Episode.meta["decided"]`` is {item: (value, evidence)}, ``meta["unresolved"]`` {item: what would decide it}.
 """
 
@@ -183,11 +186,17 @@ def episode(
     ]
     meta = {"format": f"{reader}: {take.layout}", "decided": take.decided, "unresolved": take.unresolved}
     return Episode(
-        ref.id, tuple(s for s in streams if want is None or s.role in want),
+        ref.id, tuple(s for s in streams if want is None or s.role in want), task=_label(ref),
         source=Source(reader, listing.root, (file,), tuple(take.conversions)),
         claims=(*take.claims, *_lengths(streams, file)), declared=listing.streams,
-        meta={**meta, "rows": max((len(s) for s in streams), default=0), **take.meta},
+        meta={**meta, "task": "the file's name", "rows": max((len(s) for s in streams), default=0),
+              **take.meta},
     )  # fmt: skip
+
+
+def _label(ref: Ref) -> str:
+    """The only words that such files have about what is done: the clip's name, else the file's."""
+    return str(ref.parts[0].key.get("clip") or PurePosixPath(ref.parts[0].path).stem)
 
 
 def _lengths(streams: Sequence[Stream], file: str) -> tuple[Claim, ...]:

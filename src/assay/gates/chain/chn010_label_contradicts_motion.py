@@ -107,7 +107,7 @@ def measure(ep: Episode, p: Params, joint_groups: Sequence[Joints]) -> Iterator[
         if not handling or extent >= p.limit_base:
             yield Evidence.single(
                 extent, *span(base[0].t), unit="m", limit=p.limit_base, sense="below", stream=base[0].name,
-                channel="base", limit_key="limit_base", note=f"label: {ep.task}",
+                channel="base", limit_key="limit_base", note=_label(ep),
             )  # fmt: skip
             return
     yield _joints(ep, p, joint_groups, ("arm", "hand", "gripper", "waist") if handling else ("leg",))
@@ -139,5 +139,9 @@ def _joints(ep: Episode, p: Params, groups: Sequence[Joints], parts: tuple[str, 
         return Abstain("unresolved-unit" if unknown else "absent-stream", f"no joint of {', '.join(parts)}")
     return Evidence.single(
         best, *time, unit="rad", limit=p.limit, sense="below", stream=stream, channel=worst,
-        note=f"label: {ep.task}",
+        note=_label(ep),
     )  # fmt: skip
+
+
+def _label(ep: Episode) -> str:
+    return f"label: {ep.task}" + (f" ({ep.meta['task']})" if "task" in ep.meta else "")

@@ -1,0 +1,73 @@
+"""A small whole-body clip with known truth: a G1 that squats, sways and waves on planted feet."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.embodiment import load
+from assay.embodiment.kinematics import link_poses
+from assay.embodiment.rotation import about, rotate
+from assay.model import Channel, Clock, Episode, Kind, Role, Stream
+
+__all__ = ["squats"]
+
+POSE = tuple(Channel(n, "m" if n in "xyz" else "1") for n in ("x", "y", "z", "qw", "qx", "qy", "qz"))
+
+
+def squats(seconds: float = 6.0, rate: int = 30, *, heading: float = 1.2, travel: float = 0.0) -> Episode:
+    """Squats of a G1 with 29 joints whose left foot stays where it is.
+
+    Args:
+        seconds: length.
+        rate: frames per second of every stream.
+        heading: rad, where it looks.
+        travel: m/s at which the whole body is carried along ahead (which no body does).
+
+    Returns:
+        Streams ``joints`` (rad), ``velocities`` (rad/s, their derivative) and ``root`` (xyz, wxyz).
+    """
+    body = load("unitree_g1_29")
+    tree = body.tree
+    assert tree is not None
+    t = np.arange(round(seconds * rate)) / rate
+    q = _joints(t, tree.joints)
+    turned = np.broadcast_to(about([0.0, 0.0, 1.0], heading), (len(t), 4))
+    foot, _ = link_poses(tree, q, None, turned, ["left_ankle_roll_link"])
+    ahead = rotate(turned, [1.0, 0.0, 0.0])
+    root = np.concatenate([[0.4, -0.2, 0.04] - foot[:, 0] + travel * t[:, None] * ahead, turned], axis=1)
+    stamps = np.rint(t * 1e9).astype(np.int64)
+    names = tree.joints
+    dq = np.gradient(q, 1 / rate, axis=0)
+    dq[0] = 0.0  # every bend begins at rest
+
+    def stream(name: str, role: Role, x: NDArray[np.float64], channels: tuple[Channel, ...]) -> Stream:
+        return Stream(name, role, stamps, x, channels, Clock.NOMINAL, Fraction(rate))
+
+    streams = (
+        stream("joints", Role.JOINT_POSITION, q, tuple(Channel(n, "rad") for n in names)),
+        stream("velocities", Role.JOINT_VELOCITY, dq,
+               tuple(Channel(n, "rad/s") for n in names)),
+        stream("root", Role.BASE_POSE, root, POSE),
+    )  # fmt: skip
+    return Episode("squats", streams, body, Kind.RETARGETED)
+
+
+def _joints(t: NDArray[np.float64], names: tuple[str, ...]) -> NDArray[np.float64]:
+    """Bends that keep both soles level and swing nothing beyond a limit; (n, 29) rad."""
+    bend = 0.45 - 0.25 * np.cos(2 * np.pi * 0.4 * t)
+    sway = 0.08 * np.cos(2 * np.pi * 0.25 * t)
+    shares = {"hip_pitch": (-1, bend), "knee": (2, bend), "ankle_pitch": (-1, bend), "hip_roll": (1, sway),
+              "ankle_roll": (-1, sway), "waist_yaw": (3, sway), "elbow": (1.5, bend)}  # fmt: skip
+    q = np.zeros((len(t), len(names)))
+    for column, name in enumerate(names):
+        for word, (factor, wave) in shares.items():
+            if word in name:
+                q[:, column] = factor * wave
+        if "shoulder" in name:
+            side = 1.0 if "left" in name else -1.0
+            reach = {"pitch": -0.5, "roll": 0.3 * side, "yaw": 0.2 * side}[name.split("_")[2]]
+            q[:, column] = reach + 0.2 * side * np.cos(2 * np.pi * 0.5 * t)
+    return q

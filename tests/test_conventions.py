@@ -1,0 +1,125 @@
+"""Rival readings: orders of joints, what each corruption of a real clip is taken for, stored velocities."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from benchmarks.conventions import CORRUPTIONS, confusion, judged, outcome
+from benchmarks.motion_clips import clips
+
+from assay import plugs
+from assay.cases import judge_case
+from assay.embodiment import load
+from assay.embodiment.body import normalise
+from assay.examine import examine
+from assay.feature import Features
+from assay.model import Episode
+from assay.motion.robots import ISAAC_G1
+from assay.signals.conventions import breadth_first
+from assay.signals.derivative import fitting_rate, likeness
+from assay.synth.squats import squats
+
+
+def test_breadth_first_is_isaac_labs_order() -> None:
+    tree = load("unitree_g1_29").tree
+    assert tree is not None
+    assert tuple(normalise(tree.joints[c]) for c in breadth_first(tree)) == ISAAC_G1
+
+
+@pytest.mark.parametrize("card", ["unitree_h1", "fourier_gr1t2", "unitree_g1_23_asap", "pal_talos"])
+def test_every_body_has_a_breadth_first_order(card: str) -> None:
+    tree = load(card).tree
+    assert tree is not None
+    assert sorted(breadth_first(tree)) == list(range(len(tree.joints)))
+
+
+@pytest.mark.parametrize("corruption", CORRUPTIONS, ids=lambda c: c.name)
+def test_one_wrong_convention_is_one_finding(corruption: object) -> None:
+    found = judged(corruption.make(squats()))  # type: ignore[attr-defined]
+    if corruption.kind == "left-right":  # type: ignore[attr-defined]
+        return  # a symmetric motion looks as good
+    assert outcome(found, corruption.kind, corruption.cure) == "right"  # type: ignore[attr-defined]
+    assert len(found.findings) == 1
+    assert "may follow from it" in found.findings[0].note
+
+
+@pytest.mark.parametrize("rate", [25, 50, 60, 120, 500])
+def test_the_rate_of_the_data_changes_no_verdict(rate: int) -> None:
+    rng = np.random.default_rng(0)
+    for corruption in CORRUPTIONS[:4]:
+        for make in (lambda e: e, corruption.make):
+            ep: Episode = make(squats(rate=rate))
+            root = ep.stream("root")
+            assert root is not None
+            x = np.array(root.x)
+            x[:, :3] += rng.normal(0, 3e-4, (len(x), 3))
+            want = judged(make(squats())).verdict
+            got = judged(
+                ep.with_stream(type(root)(**{f: getattr(root, f) for f in root.__slots__} | {"x": x}))
+            ).verdict
+            assert (got.status, got.channel) == (want.status, want.channel)
+
+
+def test_cases() -> None:
+    gate = plugs.gates()["RTG012"]
+    for case in gate.cases:
+        assert judge_case(gate, case).verdict.status == case.expect, case.name
+
+
+def test_an_undeclared_order_is_told_but_not_decided() -> None:
+    gate = plugs.gates()["RTG012"]
+    case = next(c for c in gate.cases if "nobody declared" in c.name)
+    assert "wxyz" in judge_case(gate, case).verdict.detail
+
+
+def test_likeness_of_velocities() -> None:
+    rng = np.random.default_rng(0)
+    q = np.cumsum(rng.normal(size=(200, 5)), axis=0)
+    before = np.concatenate([np.diff(q, axis=0), np.zeros((1, 5))])
+    assert likeness(q, 50 * before)[0] == pytest.approx(1.0)
+    assert abs(likeness(q, rng.normal(size=q.shape))[0]) < 0.2
+    assert np.isnan(likeness(q[:4], before[:4])[0])
+    assert np.isnan(likeness(np.zeros((50, 2)), np.zeros((50, 2)))[0])
+
+
+def test_velocities_give_the_rate() -> None:
+    t = np.arange(300) / 50
+    q = np.stack([np.sin(3 * t), np.cos(2 * t)], axis=1)
+    dq = np.stack([3 * np.cos(3 * t), -2 * np.sin(2 * t)], axis=1)
+    rate, fit = fitting_rate(q, dq)
+    assert rate == pytest.approx(50, rel=1e-3)
+    assert fit > 0.9999
+    assert np.isnan(fitting_rate(q[:3], dq[:3])[0])
+
+
+# ------------------------------------------------------------------------------------------------ real clips
+
+
+@pytest.mark.real
+def test_confusion_over_a_few_real_clips(real_data: Path) -> None:
+    """The whole table is docs/power/RTG012.md; here kimodo and holosoma."""
+    rows, count, wrong = confusion(real_data, ("kimodo", "holosoma"))
+    assert wrong == []
+    assert rows[""]["right"] == count == 5
+    for corruption in CORRUPTIONS:
+        if corruption.kind in ("joint-order", "quaternion-order"):
+            assert rows[corruption.name]["right"] == count
+
+
+@pytest.mark.real
+def test_velocities_of_the_running_atlas_are_another_motions(real_data: Path) -> None:
+    found = {ep.id: judged(ep) for _, ep in clips(real_data, "loco", "amp", "holosoma")}
+    failed = {name: [f.channel for f in got.findings] for name, got in found.items() if got.findings}
+    assert failed == {"05-run_ATLAS": ["stored-velocity"]}
+
+
+@pytest.mark.real
+def test_only_the_standing_atlas_contradicts_its_name(real_data: Path) -> None:
+    gate = plugs.gates()["CHN010"]
+    verdicts = {
+        ep.id: examine(gate, Features(ep, plugs.features()), gate.params(), ep.id)
+        for _, ep in clips(real_data, "loco", "amp", "kimodo", "asap", "g1moves", "holosoma", "omomo", "smpl")
+    }
+    assert [name for name, got in verdicts.items() if got.verdict.status == "fail"] == ["05-run_ATLAS"]
+    assert "the file's name" in verdicts["05-run_ATLAS"].findings[0].note
+    assert sum(got.verdict.status == "pass" for got in verdicts.values()) >= 12
