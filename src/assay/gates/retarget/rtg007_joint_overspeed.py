@@ -35,7 +35,7 @@ from assay.gate import IN, UNKNOWN, Abstain, Case, Evidence, Outcome, gate, para
 from assay.model import Clock, Episode, Role
 from assay.signals.feet import displaced, stamps
 from assay.signals.intervals import ends
-from assay.synth.episodes import edit
+from assay.synth.episodes import edit, retime
 from assay.synth.walks import walk
 
 STATES: Final = (Role.JOINT_POSITION, Role.HAND_JOINTS, Role.GRIPPER)
@@ -85,6 +85,11 @@ def untimed() -> Episode:
     return ep
 
 
+def backwards() -> Episode:
+    """A walk in the middle of which the clock steps back by 37.2 s."""
+    return retime(walk(), "joints", lambda t: t - 37_200_000_000 * (np.arange(len(t)) >= len(t) // 2))
+
+
 CASES = (
     Case("clean", walk, "pass"),
     Case("an elbow at 1.05 of its rating for 50 ms", lambda: dashing(1.05 * RATED), "fail",
@@ -101,6 +106,7 @@ CASES = (
          lambda: dashing(25.0, HIP, limit_set="unitree_ros g1_29dof_mode_15"), "fail", channel=HIP),
     Case("ratings unknown", unrated, "abstain", reason="no-reference"),
     Case("no rate", untimed, "abstain", reason="not-declared"),
+    Case("time runs backwards", backwards, "abstain", reason="no-reference"),
     Case("no body", lambda: replace(walk(), embodiment=None), "abstain", reason="unknown-body"),
 )  # fmt: skip
 
@@ -126,6 +132,9 @@ def _group(ep: Episode, body: Embodiment, joints: Joints, p: Params) -> Iterator
             yield Abstain(reason, ", ".join(names[:5]), joints.stream, names[0])
     if t is None:
         yield Abstain("not-declared", "the rate (fps) is not stated: speeds are unknown", joints.stream)
+        return
+    if (np.diff(t) < 0).any():  # SYN005 says where
+        yield Abstain("no-reference", "time runs backwards in it: speeds are unknown", joints.stream)
         return
     slow, fast = _ratings(body, ep.limit_set, joints.joint)
     known = np.isfinite(fast)
