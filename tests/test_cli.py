@@ -19,10 +19,10 @@ pytestmark = pytest.mark.usefixtures("toy_plugs")
 
 COMMANDS = (
     "run", "demo", "selftest", "gates", "readers", "embodiments", "explain", "inspect", "calibrate",
-    "verdicts", "rejudge", "report", "inject",
+    "verdicts", "rejudge", "report", "view", "inject",
 )  # fmt: skip
 LATER = {
-    "view": "0.5, with the [view] extra", "audit": "0.5", "accept": "0.6", "verify": "0.6", "export": "0.6",
+    "audit": "0.5", "accept": "0.6", "verify": "0.6", "export": "0.6",
     "plan": "0.7", "watch": "0.7", "catalogue": "0.5", "transfer": "0.6",
 }  # fmt: skip
 

@@ -129,7 +129,7 @@ COMMANDS = {
     "inspect x": "x: there is no such corpus; name a folder or file that is there.",
     "calibrate x": "x: there is no such corpus; name a folder or file that is there.",
     "calibrate x --out here": "here: the file exists already; name a new one with --out.",
-    "view x e": "assay view arrives with version 0.5, with the [view] extra (found version 0.1.0).",
+    "view x e": "x: not a run folder; name the folder of a run.",
 }
 
 

@@ -260,8 +260,8 @@ def test_words_of_a_command_line_are_quoted(word: str, line: str) -> None:
     assert shell(word) == line
 
 
-def test_view_line_starts_just_before() -> None:
-    assert view_line("runs/a b", "episode_3", 2_250_000_000) == "assay view 'runs/a b' episode_3 --at 1.75"
+def test_view_line_names_the_moment() -> None:
+    assert view_line("runs/a b", "episode_3", 2_250_000_000) == "assay view 'runs/a b' episode_3 --at 2.25"
     assert view_line("r", "e", 0).endswith("--at 0.00")
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from assay.gate import Evidence
+    from assay.model import Episode
 
 __all__ = ["EpisodeOfRun", "Ledger", "Run"]
 
@@ -241,17 +242,31 @@ class EpisodeOfRun:
         return self._rows(self.run.findings)
 
     @property
+    def measures(self) -> list[dict[str, Any]]:
+        """This episode's measures."""
+        return self._rows(self.run.measures)
+
+    @property
     def decision(self) -> str:
         """accepted, rejected or unmeasured."""
         return str(self._rows(self.run.episodes)[0]["decision"])
 
     def evidence(self, gate: str) -> tuple[Evidence, ...]:
         """The evidence of one gate, sample by sample, measured again from the corpus (it must be there)."""
+        return self.again(gate)[1]
+
+    def again(self, gate: str) -> tuple[Episode, tuple[Evidence, ...]]:
+        """The episode opened again, and the evidence of one gate on it.
+
+        Raises:
+            UsageError: if the corpus is gone or has no such episode, or the run did not use this gate.
+            UnreadableError: if a file of the episode cannot be read.
+        """
         from assay.calibrate import Calibration
-        from assay.engine.episode import evidence_again
+        from assay.engine.again import measured_again
 
         learnt = Calibration.read(self.run.path / "calibration.json")
-        return evidence_again(self.run.plan, learnt, self.subject, gate)
+        return measured_again(self.run.plan, learnt, self.subject, gate)
 
     def _rows(self, table: pa.Table) -> list[dict[str, Any]]:
         import pyarrow.compute as pc

@@ -35,7 +35,6 @@ def refuse_later(engine: str, **options: Any) -> None:
 
 
 _COMMANDS: Final = (
-    ("view", "Show a moment of an episode beside its measurements", "0.5, with the [view] extra"),
     ("audit", "Hold a corpus to its target mixture", "0.5"),
     ("accept", "Decide a delivery under a policy", "0.6"),
     ("verify", "Check a certificate against a corpus", "0.6"),

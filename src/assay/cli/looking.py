@@ -1,20 +1,17 @@
-"""Commands that look: inspect, gates, readers, embodiments, explain, selftest; and inject."""
+"""Commands that look: inspect, view, gates, readers, embodiments, explain, selftest; and inject."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from assay.cli.app import OUR_ERROR, app
 from assay.cli.files import refuse_existing, write
-from assay.cli.options import BodyOpt, CorpusArg, JsonOpt, SheetOpt
+from assay.cli.options import BodyOpt, CorpusArg, JsonOpt, RunArg, SheetOpt
 from assay.cli.say import say, show
 from assay.errors import UsageError
-
-if TYPE_CHECKING:
-    pass
 
 
 @app.command()
@@ -39,6 +36,23 @@ def inspect(
         write(write_sheet, inspection.draft_sheet(found))
         say(f"wrote {write_sheet}")
     return show(lines, inspected(lines), as_json)
+
+
+@app.command()
+def view(
+    run: RunArg,
+    episode: Annotated[str, typer.Argument(metavar="EPISODE", help="As in assay verdicts.")],
+    at: Annotated[
+        float | None, typer.Option("--at", metavar="T", help="Seconds [where it is worst].")
+    ] = None,
+    as_json: JsonOpt = False,
+) -> int:
+    """Show why an episode was decided so, and one moment of it measured again."""
+    from assay.store import Run
+    from assay.view import text_of, view_of
+
+    seen = view_of(Run(run), episode, at)
+    return show(seen, text_of(seen), as_json)
 
 
 @app.command()

@@ -12,10 +12,11 @@ from assay.corpus import Corpus, discover
 from assay.engine.cache import PixelCache
 from assay.errors import UsageError
 from assay.feature import Features
-from assay.gate import Gate
+from assay.gate import Evidence, Gate
+from assay.model import Episode
 from assay.parts import open_episode
 
-__all__ = ["corpora_again", "open_again"]
+__all__ = ["corpora_again", "measured_again", "open_again"]
 
 
 def corpora_again(plan: Mapping[str, Any]) -> list[Corpus]:
@@ -57,3 +58,17 @@ def open_again(
             return gate, features, params
     raise UsageError("the corpus has no such episode any more", found=subject,
                      remedy="run again on the corpus as it is now")  # fmt: skip
+
+
+def measured_again(
+    plan: Mapping[str, Any], calibration: Calibration, subject: str, code: str
+) -> tuple[Episode, tuple[Evidence, ...]]:
+    """The episode, and what one gate measures on it, again from the data.
+
+    Raises:
+        UsageError: if the corpus is gone or has no such episode, or the run did not use this gate.
+        UnreadableError: if a file of the episode cannot be read.
+    """
+    gate, features, params = open_again(plan, calibration, subject, code)
+    outcomes = gate.measure(features.ep, params, *(features.get(n) for n in gate.needs))
+    return features.ep, tuple(o for o in outcomes if isinstance(o, Evidence))

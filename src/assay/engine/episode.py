@@ -10,13 +10,12 @@ from typing import Any, Final
 import orjson
 
 from assay import plugs
-from assay.calibrate import Calibration
 from assay.engine.cache import PixelCache
 from assay.engine.job import Done, Job, Task
 from assay.errors import UnreadableError
 from assay.examine import described, examine, failed
 from assay.feature import Features, Statistic
-from assay.gate import Evidence, Gate
+from assay.gate import Gate
 from assay.judge import Judgement
 from assay.model import Claim, Episode, Role
 from assay.parts import open_episode
@@ -175,18 +174,3 @@ def _roles(gates: Sequence[Gate], job: Job) -> frozenset[Role]:
             roles |= known[name].reads
             pending += known[name].needs
     return frozenset(roles.union(*(g.reads for g in gates)))
-
-
-def evidence_again(
-    plan: Mapping[str, Any], calibration: Calibration, subject: str, code: str
-) -> tuple[Evidence, ...]:
-    """Measure one gate on one episode of a finished run again, from the data.
-
-    Raises:
-        UsageError: if the corpus is gone, or the run did not use this gate.
-    """
-    from assay.engine.again import open_again
-
-    gate, features, params = open_again(plan, calibration, subject, code)
-    outcomes = gate.measure(features.ep, params, *(features.get(n) for n in gate.needs))
-    return tuple(o for o in outcomes if isinstance(o, Evidence))

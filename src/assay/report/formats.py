@@ -18,10 +18,10 @@ from typing import Any, Final
 from urllib.parse import quote
 from xml.sax.saxutils import quoteattr
 
-from assay.report.spans import MOST_SPANS, findings_of, notes, spans
+from assay.report.spans import findings_of, sentence, spans
 from assay.report.table import as_table
 from assay.report.tables import RunTables, natural_key
-from assay.report.wording import count, hours, percent, visible, with_unit
+from assay.report.wording import count, hours, visible
 
 __all__ = ["FORMATS", "verdict_lines"]
 
@@ -100,7 +100,7 @@ def as_junit(run: RunTables) -> Iterator[str]:
             yield f'      <property name={_attribute(name)} value="{own[name]}"/>'
         yield "    </properties>"
         for row in cases:
-            yield _junit_case(row, _sentence(row, found[row["gate"], row["subject"]]))
+            yield _junit_case(row, sentence(row, found[row["gate"], row["subject"]]))
         yield "  </testsuite>"
     yield "</testsuites>"
 
@@ -110,12 +110,12 @@ def as_sarif(run: RunTables) -> Iterator[str]:
     rows = [row for row in _rows(run) if row["status"] in ("fail", "error")]
     codes, files, found = sorted(run.summary["gates"]), _first_files(run), findings_of(run)
     failed = [
-        _result(row, _sentence(row, found[row["gate"], row["subject"]]), codes, files)
+        _result(row, sentence(row, found[row["gate"], row["subject"]]), codes, files)
         for row in rows
         if row["status"] == "fail"
     ]
     errors = [
-        {"level": "error", "descriptor": {"id": row["gate"]}, "message": {"text": _sentence(row, ())}}
+        {"level": "error", "descriptor": {"id": row["gate"]}, "message": {"text": sentence(row, ())}}
         for row in rows
         if row["status"] == "error"
     ]
@@ -190,31 +190,17 @@ def _junit_counts(n: Mapping[str, int]) -> str:
             f'skipped="{skipped}"')  # fmt: skip
 
 
-def _junit_case(row: Mapping[str, Any], sentence: str) -> str:
+def _junit_case(row: Mapping[str, Any], message: str) -> str:
     head = f"    <testcase classname={_attribute(row['gate'])} name={_attribute(row['subject'])}"
     if row["status"] == "pass":
         return head + "/>"
     tag = {"fail": "failure", "error": "error"}.get(row["status"], "skipped")
     kind = f" type={_attribute(row['effect'])}" if tag != "skipped" else ""
-    return f"{head}><{tag}{kind} message={_attribute(sentence)}/></testcase>"
+    return f"{head}><{tag}{kind} message={_attribute(message)}/></testcase>"
 
 
 def _attribute(text: str) -> str:
     return quoteattr(visible(text))
-
-
-def _sentence(row: Mapping[str, Any], findings: Sequence[Mapping[str, Any]]) -> str:
-    if row["status"] != "fail":
-        place = " ".join(filter(None, (row["stream"], row["channel"])))
-        why = ": ".join(filter(None, (row["reason"], row["detail"])))
-        return visible(f"{row['status']}: {why or 'no reason given'}" + (f" ({place})" if place else ""))
-    worst, limit = (with_unit(row[name], row["unit"]) for name in ("worst", "limit"))
-    text = f"worst {worst}, limit {limit}"
-    if row["quota"] or row["lo"]:
-        text += f"; {percent(row['lo'])} of samples beyond it, {percent(row['quota'])} allowed"
-    text = "; ".join((text, *notes(findings[:MOST_SPANS])))
-    where = "; ".join(spans(row, findings))
-    return visible((f"{where}: " if where else "") + text)
 
 
 def _timed(row: dict[str, Any]) -> dict[str, Any]:
@@ -243,7 +229,7 @@ def _rules(codes: list[str]) -> list[dict[str, Any]]:
 
 
 def _result(
-    row: Mapping[str, Any], sentence: str, codes: list[str], files: Mapping[str, str]
+    row: Mapping[str, Any], message: str, codes: list[str], files: Mapping[str, str]
 ) -> dict[str, Any]:
     place: dict[str, Any] = {
         "logicalLocations": [{"fullyQualifiedName": row["subject"], "kind": row["scope"]}]
@@ -254,7 +240,7 @@ def _result(
     return {
         "ruleId": row["gate"], "ruleIndex": codes.index(row["gate"]), "kind": "fail",
         "level": _LEVELS.get(row["effect"], "note"),
-        "message": {"text": f"{visible(row['subject'])}: {sentence}"},
+        "message": {"text": f"{visible(row['subject'])}: {message}"},
         "locations": [place], "partialFingerprints": {"assay/v1": hashlib.sha256(same.encode()).hexdigest()},
         "properties": _finite(dict(row)),
     }  # fmt: skip

@@ -273,7 +273,7 @@
   let shownEpisode = -1, before = null;
   const episodeHash = (id) => "#episode=" + encodeURIComponent(id);
   const viewLine = (id, at) => "assay view " + shell(data.run) + " " + shell(id)
-    + (at === undefined ? "" : " --at " + Math.max(at - 0.5, 0).toFixed(2));
+    + (at === undefined ? "" : " --at " + at.toFixed(2));
   const sign = (s) => make("span", { class: "mark s-" + CLASS[s], role: "img", "aria-label": WORD[s] }, SIGN[s]);
   const copyButton = (line) => make("button", { type: "button", class: "copy", "data-copy": line, title: line }, "copy");
   const command = (line) => make("span", { class: "command" }, make("code", {}, line), copyButton(line));

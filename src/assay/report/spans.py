@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from assay.report.tables import RunTables
-from assay.report.wording import number, seconds, visible, with_unit
+from assay.report.wording import number, percent, seconds, visible, with_unit
 
-__all__ = ["MOST_SPANS", "findings_of", "notes", "place", "spans", "when", "worst_of"]
+__all__ = ["MOST_SPANS", "findings_of", "notes", "place", "sentence", "spans", "when", "worst_of"]
 
 MOST_SPANS: Final = 4
 """Spans that a line of text names; the rest is counted."""
@@ -74,3 +74,18 @@ def notes(findings: Sequence[Row]) -> list[str]:
         bare = "" if worst_of(f) else f"{number(f['worst'])}, limit {number(f['limit'])}"
         said.append(visible(f["note"] or bare))
     return list(dict.fromkeys(filter(None, said)))
+
+
+def sentence(row: Row, findings: Sequence[Row]) -> str:
+    """A verdict in a sentence: where and when, how far beyond which limit, or why there is none."""
+    if row["status"] != "fail":
+        place = " ".join(filter(None, (row["stream"], row["channel"])))
+        why = ": ".join(filter(None, (row["reason"], row["detail"])))
+        return visible(f"{row['status']}: {why or 'no reason given'}" + (f" ({place})" if place else ""))
+    worst, limit = (with_unit(row[name], row["unit"]) for name in ("worst", "limit"))
+    text = f"worst {worst}, limit {limit}"
+    if row["quota"] or row["lo"]:
+        text += f"; {percent(row['lo'])} of samples beyond it, {percent(row['quota'])} allowed"
+    text = "; ".join((text, *notes(findings[:MOST_SPANS])))
+    where = "; ".join(spans(row, findings))
+    return visible((f"{where}: " if where else "") + text)

@@ -75,6 +75,5 @@ def shell(word: str) -> str:
 
 
 def view_line(run: str, episode: str, at: int) -> str:
-    """The command that shows one moment, half a second before it begins."""
-    start = max(at / 1e9 - 0.5, 0.0)
-    return f"assay view {shell(run)} {shell(episode)} --at {start:.2f}"
+    """The command that shows one moment of an episode."""
+    return f"assay view {shell(run)} {shell(episode)} --at {seconds(at)}"

@@ -1,0 +1,159 @@
+"""`assay view`: the decision, the verdicts with their spans, and one moment that is what the data hold."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from assay.engine import run
+from assay.errors import UsageError
+from assay.rejudge import rejudge_run
+from assay.store import Run
+from assay.view import Moment, text_of, view_of
+from tiny_corpus import tiny_corpus
+from toy import toy_corpus, toy_plugs  # noqa: F401
+
+pytestmark = pytest.mark.usefixtures("toy_plugs")
+
+HEIGHTS = np.array([0.5, 0.5, 0.6, 1.5, 2.5, 1.2, 0.4, 0.4, 3.0, 0.4])
+TOY = {"gates": "INT950", "jobs": 1}
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Ten heights of which four are above the limit of 1 m, in two stretches; and a flight that is fine."""
+    folder = tmp_path_factory.mktemp("view")
+    toy_corpus(folder / "c", {"high": HEIGHTS, "fine": HEIGHTS / 4})
+    return run(folder / "c", out=folder / "run", **TOY)
+
+
+def moment(done: Run, subject: str, at: float | None = None) -> Moment:
+    seen = view_of(done, subject, at)
+    assert seen.missing == ""
+    assert seen.moment is not None
+    return seen.moment
+
+
+def test_default_moment_is_the_worst_and_its_samples_are_those_of_the_data(done: Run) -> None:
+    m = moment(done, "high")
+    assert (m.gate, m.stream, m.channel, m.unit, m.limit) == ("INT950", "height", "z", "m", 1.0)
+    assert (m.at, m.fails) == (0.8, True)
+    assert m.seconds == pytest.approx([n / 10 for n in range(1, 10)])
+    assert m.value == pytest.approx(HEIGHTS[1:])
+    assert m.beyond == (HEIGHTS[1:] > 1.0).tolist()
+    (column,) = m.columns
+    assert (column.stream, column.channel) == ("height", "z")
+    assert column.values == pytest.approx(HEIGHTS[1:])
+
+
+@pytest.mark.parametrize(("at", "first"), [(0.0, 0), (0.35, 0), (0.55, 1), (0.9, 1), (77.0, 1), (-5.0, 0)])
+def test_nine_samples_around_any_moment(done: Run, at: float, first: int) -> None:
+    m = moment(done, "high", at)
+    assert m.at == at
+    assert m.value == pytest.approx(HEIGHTS[first : first + 9])
+
+
+def test_verdicts_have_their_spans(done: Run) -> None:
+    (row,) = view_of(done, "high").verdicts
+    assert (row["gate"], row["status"]) == ("INT950", "fail")
+    assert sorted((s["start_s"], s["end_s"]) for s in row["spans"]) == [(0.3, 0.6), (0.8, 0.9)]
+    assert "height z 0.80-0.90 s; height z 0.30-0.60 s" in row["says"]
+
+
+def test_an_episode_without_failures_shows_what_is_nearest_its_limit(done: Run) -> None:
+    seen = view_of(done, "fine")
+    assert (seen.decision, seen.verdicts) == ("accepted", [])
+    m = moment(done, "fine")
+    assert (m.fails, m.at, any(m.beyond)) == (False, 0.8, False)
+
+
+def test_a_failure_under_a_stricter_limit_is_found_in_the_data(done: Run, tmp_path: Path) -> None:
+    (tmp_path / "strict.toml").write_text('extends = "teleoperation"\n[params.INT950]\nlimit = 0.5')
+    strict = rejudge_run(done, tmp_path / "strict.toml", tmp_path / "strict")
+    m = moment(strict, "fine")
+    assert (m.fails, m.limit, m.at) == (True, 0.5, 0.8)
+    assert m.beyond == (HEIGHTS[1:] / 4 > 0.5).tolist()
+
+
+def test_text_marks_what_is_beyond_the_limit_and_fits(done: Run) -> None:
+    lines = list(text_of(view_of(done, "high", 0.3)))
+    assert max(map(len, lines)) <= 80
+    assert lines[0] == "high: rejected"
+    table = [line for line in lines if line.lstrip(">").strip()[:2] == "0."]
+    marked = [line.lstrip(">").split()[0] for line in table if "*" in line]
+    assert marked == ["0.300", "0.400", "0.500", "0.800"]
+    assert [line.split()[0:2] for line in table if line.startswith(">")] == [[">", "0.300"]]
+    assert lines[-1] == "Pictures beside it come with the [view] extra in version 0.5."
+
+
+def test_state_and_request_of_the_same_joint_stand_beside_each_other(tmp_path: Path) -> None:
+    root = tiny_corpus(tmp_path / "c", episodes=1)
+    from assay.inject import inject, parse_defect
+
+    (truth,) = inject(root, tmp_path / "bad", [parse_defect("clip-at-limit=0.2")], seed=3)
+    bad = run(tmp_path / "bad", out=tmp_path / "run", gates="RTG008", jobs=1, decode="none")
+    m = moment(bad, truth.episode)
+    assert m.gate == truth.gate
+    assert truth.t0 * 1e-9 <= m.at <= truth.t1 * 1e-9
+    assert {column.stream for column in m.columns} == {"observation.state", "action"}
+    assert {column.channel for column in m.columns if column.stream == "observation.state"} == {truth.channel}
+
+
+def test_a_corpus_that_is_gone_is_one_sentence(tmp_path: Path) -> None:
+    root = toy_corpus(tmp_path / "c", {"high": HEIGHTS})
+    done = run(root, out=tmp_path / "run", **TOY)
+    shutil.rmtree(root)
+    seen = view_of(done, "high")
+    assert seen.moment is None
+    assert seen.missing == (
+        f"The data cannot be measured again: {root}: there is no such corpus; "
+        "name a folder or file that is there."
+    )
+    assert seen.verdicts
+    assert "there is no such corpus" in " ".join(text_of(seen))
+
+
+def test_a_file_that_broke_since_is_one_sentence(tmp_path: Path) -> None:
+    root = toy_corpus(tmp_path / "c", {"high": HEIGHTS})
+    done = run(root, out=tmp_path / "run", **TOY)
+    (root / "high.npz").write_bytes(b"no zip")
+    assert "not a toy episode" in view_of(done, "high").missing
+
+
+@pytest.mark.parametrize("at", [float("nan"), float("inf"), 1e300])
+def test_no_moment_is_wrong_use(done: Run, at: float) -> None:
+    with pytest.raises(UsageError, match="not a moment"):
+        view_of(done, "high", at)
+
+
+def test_no_such_episode_is_wrong_use(done: Run) -> None:
+    with pytest.raises(UsageError, match="no such episode"):
+        view_of(done, "none")
+
+
+def test_names_of_strangers_are_shown_not_obeyed(tmp_path: Path) -> None:
+    root = toy_corpus(tmp_path / "c", {"high": HEIGHTS}, channels=("\x1b[31mred\u202e",))
+    said = "\n".join(text_of(view_of(run(root, out=tmp_path / "run", **TOY), "high")))
+    assert "\\u001b[31mred\\u202e" in said
+    assert not {"\x1b", "\u202e"} & set(said)
+
+
+def test_the_command_prints_it_and_json_holds_the_same(
+    done: Run, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from assay import cli
+
+    def said(*words: str) -> Any:
+        monkeypatch.setattr("sys.argv", ["assay", "view", str(done.path), *words])
+        with pytest.raises(SystemExit) as stop:
+            cli.main()
+        assert stop.value.code == 0
+        return capsys.readouterr().out
+
+    assert said("high", "--at", "0.3").splitlines() == list(text_of(view_of(done, "high", 0.3)))
+    told = json.loads(said("high", "--json"))
+    assert (told["subject"], told["decision"], told["moment"]["at"]) == ("high", "rejected", 0.8)
+    assert told["moment"]["columns"][0]["channel"] == "z"
