@@ -12,6 +12,7 @@ from assay import cli, plugs
 from assay.cli.progress import Bar
 from assay.engine import Progress
 from assay.engine.job import Done
+from assay.gate import REASONS
 from tiny_corpus import tiny_corpus
 from toy import assay, flights, toy_corpus, toy_plugs  # noqa: F401
 
@@ -310,6 +311,25 @@ def test_the_end_keeps_its_last_lines_whatever_there_is_to_say(finished: Path) -
     assert max(map(len, lines[:-4])) <= 80
 
 
+def test_the_end_says_what_is_missing_and_how_many_channels(finished: Path) -> None:
+    from assay.store import Run
+    from assay.terminal import closing
+
+    done = Run(finished)
+    cause = {"gate": "INT950", "episodes": 1, "stream": "height", "channel": "", "channels": 3, "there": 1}
+    unlock = {"hours": 33 / 3600, "reason": "nominal-clock", "remedy": REASONS["nominal-clock"]}
+    done.summary |= {"causes": [cause], "unlock": unlock}
+    lines = closing(done, "report.html")
+    assert "causes      INT950 toy too high: 1 episode, all at height 3 channels" in lines
+    assert "unmeasured  33 s of data for want of capture stamps: deliver capture stamps, or" in lines
+
+
+def test_every_reason_has_words_for_what_is_missing() -> None:
+    from assay.terminal import _WANT
+
+    assert set(_WANT) == set(REASONS) - {"scope-empty"}  # which wants nothing
+
+
 def test_the_default_folder_is_named_after_the_corpus(
     shell: Shell, corpora: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -397,6 +417,26 @@ def test_inspect_drafts_a_sheet_and_writes_over_nothing(shell: Shell, corpora: P
     assert (again.code, "the file exists already" in again.err) == (2, True)
     nowhere = shell("inspect", corpora / "good", "--write-sheet", tmp_path / "no/s.toml")
     assert (nowhere.code, "the file cannot be written" in nowhere.err) == (2, True)
+
+
+def test_inspect_names_both_sides_of_a_claim_and_the_cure_of_a_unit(
+    shell: Shell, corpora: Path, tmp_path: Path
+) -> None:
+    said = " ".join(shell("inspect", corpora / "good").out.split())
+    assert (
+        'no unit for 1 of 1; in assay.toml: units = [...], one for each channel, under [streams."height"]'
+        in said
+    )
+    root = toy_corpus(tmp_path / "flag", {"ep_000": 0.5})
+    (root / "assay.toml").write_text('[streams."height"]\nrole = "reward"')
+    said = " ".join(shell("inspect", root).out.split())
+    assert "declared stream height: reward, 1 channel, sensor clock no gate needs its unit" in said
+    tiny = tiny_corpus(tmp_path / "tiny", episodes=2)
+    info = json.loads((tiny / "meta/info.json").read_text())
+    (tiny / "meta/info.json").write_text(json.dumps(info | {"total_episodes": 5}))
+    lines = shell("inspect", tiny).out.splitlines()
+    at = lines.index("measured    metadata: total_episodes")
+    assert [line.strip() for line in lines[at + 1 : at + 3]] == ["declared: 5", "found: 2"]
 
 
 def test_inject_says_what_must_be_found_where(shell: Shell, tmp_path: Path) -> None:

@@ -78,10 +78,17 @@ def test_counts_add_up() -> None:
     assert s["gates"] == {"RTG001": {"pass": 1, "fail": 3, "abstain": 1, "n/a": 0, "error": 1}}
     assert s["abstentions"] == {"unknown-body": 1}
     assert s["causes"] == [
-        {"gate": "RTG001", "episodes": 3, "stream": "state", "channel": "elbow", "there": 2}
+        {"gate": "RTG001", "episodes": 3, "stream": "state", "channel": "elbow", "channels": 1, "there": 2}
     ]
     assert s["unlock"]["reason"] == "unknown-body"
     assert s["unlock"]["hours"] == 2.0
+
+
+def test_a_cause_at_several_channels_names_their_number_and_none_of_them() -> None:
+    record = episode(verdict("fail", "require", stream="state", channel="elbow", findings=3))
+    found = [{"gate": "RTG001", "stream": "state", "channel": c} for c in ("elbow", "knee", "wrist", "elbow")]
+    (cause,) = tally({**record, "findings": found})["causes"]
+    assert (cause["stream"], cause["channel"], cause["channels"], cause["there"]) == ("state", "", 3, 1)
 
 
 def test_causes_are_ranked_and_an_episode_counts_for_each_gate_that_rejected_it() -> None:

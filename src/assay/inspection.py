@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 
 from assay.corpus import Corpus
 from assay.errors import UnreadableError
-from assay.model import Episode, Role, Stream, StreamDecl
+from assay.model import Claim, Episode, Role, Stream, StreamDecl
 from assay.parts import open_episode
 
 __all__ = ["Line", "draft_sheet", "inspect"]
@@ -31,9 +31,13 @@ _ITEMS: Final = {
 """Items that are shown and drafted, each as a line of ``assay.toml``; without one, only where it is known."""
 
 
+_UNITLESS: Final = (Role.REWARD, Role.EVENT, Role.INSTRUCTION, Role.OTHER)
+"""Roles of flags, scores, labels and the rest: no gate needs their unit, so nobody needs to declare it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One item: its value, how it is known, and the evidence or the cure."""
+    """One item: its value, how it is known, and the evidence or the cure (one or more lines of text)."""
 
     item: str
     value: str
@@ -56,11 +60,7 @@ def inspect(corpus: Corpus) -> list[Line]:
     episode = _first(corpus)
     streams = {s.name: s for s in episode.streams} if episode else {}
     lines += [_stream(corpus, decl, streams.get(decl.name)) for decl in corpus.listing.streams]
-    lines += [
-        Line(f"metadata: {c.about}", f"{c.declared} declared, {c.found} found", "measured", c.where)
-        for c in corpus.listing.claims
-        if c.size > 0
-    ]
+    lines += [_claim(c) for c in corpus.listing.claims if c.size > 0]
     return lines
 
 
@@ -120,6 +120,13 @@ def _first(corpus: Corpus) -> Episode | None:
     return None
 
 
+def _claim(claim: Claim) -> Line:
+    about = f"{claim.about} of {claim.stream}" if claim.stream else claim.about
+    sides = [f"declared: {claim.declared}", f"found: {claim.found}"]
+    where = [f"in {claim.where}"] if claim.where else []
+    return Line(f"metadata: {about}", "", "measured", "\n".join([*sides, *where]))
+
+
 def _stream(corpus: Corpus, decl: StreamDecl, stream: Stream | None) -> Line:
     item = f"stream {decl.name}"
     if stream is None:
@@ -128,11 +135,17 @@ def _stream(corpus: Corpus, decl: StreamDecl, stream: Stream | None) -> Line:
         return Line(
             item, f"{decl.role}, {stream.clock} clock", "declared", stream.clip.path if stream.clip else ""
         )
+    n = len(stream.channels)
+    value = f"{stream.role}, {n} channel{'' if n == 1 else 's'}, {stream.clock} clock"
     units = Counter(c.unit for c in stream.channels)
-    value = f"{decl.role}, {len(stream.channels)} channels, {stream.clock} clock"
-    shown = ", ".join(f"{n} in {unit}" for unit, n in units.items())
-    known: Known = "unresolved" if "unknown" in units else "declared"
-    return Line(item, value, known, _joints(corpus, stream, shown))
+    if units["unknown"] and stream.role in _UNITLESS:
+        return Line(item, value, "declared", "no gate needs its unit")
+    shown = _joints(corpus, stream, ", ".join(f"{n} in {u}" for u, n in units.items() if u != "unknown"))
+    if not units["unknown"]:
+        return Line(item, value, "declared", shown)
+    missing = f"no unit for {units['unknown']} of {n}"
+    cure = f"in assay.toml: units = [...], one for each channel, under [streams.{_toml(decl.name)}]"
+    return Line(item, value, "unresolved", "; ".join(filter(None, (missing, shown, cure))))
 
 
 def _joints(corpus: Corpus, stream: Stream, units: str) -> str:
@@ -140,7 +153,8 @@ def _joints(corpus: Corpus, stream: Stream, units: str) -> str:
     if body is None or stream.role not in (Role.JOINT_POSITION, Role.REQUEST):
         return units
     found = int((body.resolve(stream.names) >= 0).sum())
-    return f"{units}; {found} of {len(stream.names)} are joints of {body.name}"
+    joints = f"{found} of {len(stream.names)} are joints of {body.name}"
+    return "; ".join(filter(None, (units, joints)))
 
 
 def _drafted(corpus: Corpus, name: str, example: str) -> Iterator[str]:

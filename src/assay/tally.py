@@ -47,6 +47,7 @@ class Tally:
     abstentions: Counter[str] = field(default_factory=Counter)
     corpus_failures: list[str] = field(default_factory=list)
     _causes: dict[str, Counter[tuple[str, str]]] = field(default_factory=lambda: defaultdict(Counter))
+    _several: dict[tuple[str, str], set[str]] = field(default_factory=lambda: defaultdict(set))
     _unlock: Counter[str] = field(default_factory=Counter)
 
     def add(self, record: Mapping[str, Any]) -> None:
@@ -72,21 +73,36 @@ class Tally:
         decisive = [v for v in record["verdicts"] if v["gate"] in record["reasons"].split(",")]
         if record["decision"] == "rejected":
             for verdict in decisive:
-                self._causes[verdict["gate"]][verdict["stream"], verdict["channel"]] += 1
+                self._causes[verdict["gate"]][self._place(verdict, record)] += 1
         elif record["decision"] == "unmeasured":
             reasons = {v["reason"] for v in decisive}
             # Of several reasons, curing one alone would not measure it; nobody but us can cure an error.
             if len(reasons) == 1 and reasons <= REASONS.keys():
                 self._unlock[reasons.pop()] += max(record["seconds"], 1e-9)
 
+    def _place(self, verdict: Mapping[str, Any], record: Mapping[str, Any]) -> tuple[str, str]:
+        """Stream and channel of a failure; no channel where it has several, which are remembered."""
+        gate, stream = verdict["gate"], verdict["stream"]
+        channels = {
+            f["channel"] for f in record.get("findings", ()) if (f["gate"], f["stream"]) == (gate, stream)
+        }
+        if len(channels) < 2:
+            return stream, verdict["channel"]
+        self._several[gate, stream] |= channels
+        return stream, ""
+
     def causes(self) -> list[dict[str, Any]]:
-        """What rejected the most episodes, each with the stream and channel where it clusters."""
+        """What rejected the most episodes, each with the stream and channel where it clusters.
+
+        Where verdicts have several channels, ``channel`` is empty and ``channels`` their number.
+        """
         ranked = sorted(self._causes.items(), key=lambda item: -item[1].total())
         rows = []
         for gate, places in ranked:
             (stream, channel), n = places.most_common(1)[0]
+            several = 1 if channel else max(len(self._several[gate, stream]), 1)
             rows.append({"gate": gate, "episodes": places.total(), "stream": stream, "channel": channel,
-                         "there": n})  # fmt: skip
+                         "channels": several, "there": n})  # fmt: skip
         return rows
 
     def unlock(self) -> dict[str, Any] | None:

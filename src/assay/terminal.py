@@ -23,6 +23,17 @@ _WIDTH = 80
 _MOST = 15
 """Lines at the end of a run."""
 
+_WANT = {
+    "absent-stream": "a stream", "not-declared": "a declaration", "unreadable": "a readable file",
+    "not-finite": "finite values", "nominal-clock": "capture stamps", "unknown-body": "a known body",
+    "unresolved-names": "joint names", "unresolved-unit": "units", "too-short": "length", "still": "motion",
+    "no-reference": "a reference", "reference-noisy": "a less noisy reference",
+    "scope-unknown": "what tells when the gate applies", "limits-conflict": "one set of limits",
+    "not-calibrated": "a calibration", "not-decoded": "decoded pictures", "needs-data": "the data",
+    "undecided": "certainty", "no-content-sync": "synchronisation by content",
+}  # fmt: skip
+"""What is missing where a gate could not decide; `assay.gate.REASONS` says what would supply it."""
+
 
 def closing(run: Run, report: str) -> list[str]:
     """The end of a run in at most 15 lines: coverage, decisions, causes, what to do next."""
@@ -34,7 +45,8 @@ def closing(run: Run, report: str) -> list[str]:
     counts = ", ".join(f"{name} {s[name]}" for name in ("accepted", "rejected", "unmeasured"))
     lines.append(f"decisions   {counts} of {s['declared']} declared")
     for at, cause in enumerate(s["causes"][:3]):
-        where = " ".join(part for part in (cause["stream"], cause["channel"]) if part)
+        several = f"{cause['channels']} channels" if cause.get("channels", 1) > 1 else ""
+        where = " ".join(filter(None, (cause["stream"], cause["channel"] or several)))
         there = "all" if cause["there"] == cause["episodes"] else cause["there"]
         there = f", {there} at {where}" if where else ""
         head, many = "causes" if at == 0 else "", _episodes(cause["episodes"])
@@ -46,7 +58,8 @@ def closing(run: Run, report: str) -> list[str]:
         lines.append(f"errors      Assay itself failed at {_episodes(s['errors'])}; see assay verdicts")
     if s["unlock"]:
         u = s["unlock"]
-        lines.append(f"to measure  {spent(u['hours'] * 3600)} more ({u['reason']}): {u['remedy']}")
+        want = _WANT.get(u["reason"], u["reason"])
+        lines.append(f"unmeasured  {spent(u['hours'] * 3600)} of data for want of {want}: {u['remedy']}")
     ends = [*_whole("report", report), *_whole("next", f"assay verdicts {shlex.quote(str(run.path))}")]
     return [piece for line in lines for piece in _wrapped(line)][: _MOST - len(ends)] + ends
 
@@ -68,8 +81,9 @@ def inspected(lines: Sequence[Line]) -> list[str]:
     for line in lines:
         head = f"{line.known:<11} {line.item}"
         out += _wrapped(f"{head}: {line.value}" if line.value else head)
-        if line.evidence:
-            out += textwrap.wrap(line.evidence, _WIDTH, initial_indent=" " * 12, subsequent_indent=" " * 12)
+        for evidence in line.evidence.splitlines():
+            out += textwrap.wrap(evidence, _WIDTH, initial_indent=" " * 12, subsequent_indent=" " * 12,
+                                 break_on_hyphens=False)  # fmt: skip
     return out
 
 
