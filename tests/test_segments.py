@@ -17,7 +17,7 @@ from assay.signals.activity import BOTH, IDLE, LABELS, LOCOMOTION, MANIPULATION,
 from assay.synth.episodes import edit, teleop
 from assay.synth.squats import squats
 
-LABELLED = Path(__file__).parent / "labels" / "segments.toml"
+LABELS_BY_EYE = Path(__file__).parent / "labels"
 
 
 def segments(ep: Episode) -> Segments:
@@ -206,9 +206,9 @@ def test_bodies_told_from_the_pelvis_do_not_say_whether_they_walk(real_data: Pat
         assert found.share(LOCOMOTION, BOTH) == 0.0
 
 
-def agreement(data: Path) -> Iterator[tuple[str, int, int, int]]:
+def agreement(data: Path, file: str) -> Iterator[tuple[str, int, int, int]]:
     """(label, frames that agree, that differ, that are left unknown) of each labelled span."""
-    labelled = tomllib.loads(LABELLED.read_text("utf-8"))["clip"]
+    labelled = tomllib.loads((LABELS_BY_EYE / file).read_text("utf-8"))["clip"]
     spans = {(c["corpus"], c["episode"]): c["spans"] for c in labelled}
     for corpus, ep in clips(data, *sorted({c["corpus"] for c in labelled})):
         for start, end, label in spans.get((corpus, ep.id), ()):
@@ -220,9 +220,10 @@ def agreement(data: Path) -> Iterator[tuple[str, int, int, int]]:
 
 
 @pytest.mark.real
-def test_agreement_with_spans_labelled_by_eye(real_data: Path) -> None:
+@pytest.mark.parametrize("file", ["segments.toml", "independent.toml"])
+def test_agreement_with_spans_labelled_by_eye(real_data: Path, file: str) -> None:
     """Who labelled is said in the file. Unknown where the data cannot say is no disagreement."""
-    rows = list(agreement(real_data))
+    rows = list(agreement(real_data, file))
     same, other, unknown = (sum(r[i] for r in rows) for i in (1, 2, 3))
     told = f"{same} agree, {other} differ, {unknown} unknown"
     assert same / (same + other) >= 0.92, told
