@@ -320,7 +320,7 @@ def test_the_end_says_what_is_missing_and_how_many_channels(finished: Path) -> N
     unlock = {"hours": 33 / 3600, "reason": "nominal-clock", "remedy": REASONS["nominal-clock"]}
     done.summary |= {"causes": [cause], "unlock": unlock}
     lines = closing(done, "report.html")
-    assert "causes      INT950 toy too high: 1 episode, all at height 3 channels" in lines
+    assert "causes      INT950 toy too high: 1 episode, all at 3 channels of height" in lines
     assert "unmeasured  33 s of data for want of capture stamps: deliver capture stamps, or" in lines
 
 

@@ -45,8 +45,8 @@ def closing(run: Run, report: str) -> list[str]:
     counts = ", ".join(f"{name} {s[name]}" for name in ("accepted", "rejected", "unmeasured"))
     lines.append(f"decisions   {counts} of {s['declared']} declared")
     for at, cause in enumerate(s["causes"][:3]):
-        several = f"{cause['channels']} channels" if cause.get("channels", 1) > 1 else ""
-        where = " ".join(filter(None, (cause["stream"], cause["channel"] or several)))
+        several = f"{cause['channels']} channels of" if cause.get("channels", 1) > 1 else ""
+        where = " ".join(filter(None, (several, cause["stream"], cause["channel"])))
         there = "all" if cause["there"] == cause["episodes"] else cause["there"]
         there = f", {there} at {where}" if where else ""
         head, many = "causes" if at == 0 else "", _episodes(cause["episodes"])

@@ -181,8 +181,8 @@ def near_rows(run: RunTables, grid: Grid) -> list[dict[str, Any]]:
 
 def _cluster(cause: Mapping[str, Any]) -> str:
     """Where at least half of what a gate rejects lies, e.g. ``8 of 12 at action left_elbow``."""
-    several = f"{cause['channels']} channels" if cause.get("channels", 1) > 1 else ""
-    place = " ".join(filter(None, (cause["stream"], cause["channel"] or several)))
+    several = f"{cause['channels']} channels of" if cause.get("channels", 1) > 1 else ""
+    place = " ".join(filter(None, (several, cause["stream"], cause["channel"])))
     if not place or 2 * cause["there"] < cause["episodes"]:
         return ""
     return visible(f"{cause['there']:,} of {cause['episodes']:,} at {place}")
