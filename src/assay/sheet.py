@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from fractions import Fraction
 from typing import Any, Final, Literal
 
-from assay.embodiment.body import Embodiment
+from assay.embodiment import Embodiment, load
 from assay.model import Channel, Clock, Episode, Kind, Role, Stream
 
 __all__ = ["ORIGINS", "Item", "Origin", "Sheet", "apply", "flatten", "lay"]
@@ -68,7 +68,7 @@ class Sheet:
         named = items.get("embodiment")
         if named is None or named is self.items.get("embodiment"):
             return replace(self, items=items)
-        return replace(self, items=items, body=self.bodies[named.value])
+        return replace(self, items=items, body=self.bodies.get(named.value) or load(named.value))
 
     def with_items(self, origin: Origin, values: Mapping[str, Any], evidence: str = "") -> Sheet:
         """A copy with more items of lower authority than those that are there."""
