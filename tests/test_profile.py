@@ -12,6 +12,7 @@ from assay.profile import Profile, Rule, load_profile, profile_for
 
 INT = {**{f"INT00{i}": "require" for i in range(1, 7)}, "INT007": "reject", "INT008": "reject",
        "INT009": "require", "INT010": "reject"}  # fmt: skip
+CLIP = {**INT, **{f"INT00{i}": "reject" for i in (2, 4, 5, 6)}}  # one file without metadata: docs/adr/0002
 DEFAULTS = {
     Kind.TELEOPERATION: {
         **INT, "RTG001": "require", "SYN001": "report", "SYN002": "reject", "SYN004": "reject",
@@ -19,8 +20,8 @@ DEFAULTS = {
         "ACT005": "reject",
         "RTG007": "reject", "RTG008": "flag", "CHN010": "flag", "RTG009": "report",
     },
-    Kind.RETARGETED: {**INT, "RTG001": "require", "RTG005": "reject", "RTG013": "reject", "RTG008": "flag"},
-    Kind.DEMONSTRATION: {**INT, "HND001": "require", "HND002": "flag", "HND007": "flag", "RTG001": "report"},
+    Kind.RETARGETED: {**CLIP, "RTG001": "require", "RTG005": "reject", "RTG013": "reject", "RTG008": "flag"},
+    Kind.DEMONSTRATION: {**CLIP, "HND001": "require", "HND002": "flag", "HND007": "flag", "RTG001": "report"},
     Kind.SIMULATION: {
         **INT, "RTG001": "require", "SYN007": "reject", "SYN008": "reject", "ACT005": "reject",
         "SYN001": "report",
