@@ -85,7 +85,7 @@ def finished(corpora: Path) -> Path:
     return done.path
 
 
-TOY = ("--gates", "INT950", "--jobs", 1)
+TOY = ("--gates", "INT950", "--profile", Path(__file__).parent / "toy_site/toy.toml", "--jobs", 1)
 
 
 # ---------------------------------------------------------------------------------------------- commands
@@ -240,7 +240,9 @@ def test_json_of_a_run_and_what_follows(shell: Shell, corpora: Path, tmp_path: P
     rows = shell("verdicts", out, "--json").json
     assert {row["subject"] for row in as_rows(rows)} >= set(flights(3))
     assert shell("report", out, "--json").json == {"report": str(out / "report.html")}
-    (tmp_path / "loose.toml").write_text('extends = "teleoperation"\n[params.INT950]\nlimit = 10')
+    (tmp_path / "loose.toml").write_text(
+        '[[effects]]\ngates = "INT950"\neffect = "require"\n[params.INT950]\nlimit = 10'
+    )
     again = shell("rejudge", out, "--profile", tmp_path / "loose.toml", "--json")
     assert (again.code, again.json["rejected"]) == (0, 0)
     assert again.json["run"] == str(tmp_path / "run-loose")
@@ -284,14 +286,24 @@ def test_the_end_of_a_run_fits_into_15_lines_of_80_columns(
     assert max(map(len, lines)) <= 80
     assert lines == [
         "bad: toy, kind unresolved, judged as teleoperation, body unknown",
-        "coverage    3 of 3 declared episodes read; 30 frames, 3 s",
-        "decisions   accepted 2, rejected 1, unmeasured 0 of 3 declared",
+        "coverage    3 of 3 episodes read; 30 frames, 3 s",
+        "decisions   accepted 2, rejected 1, unmeasured 0 of 3 episodes",
         "causes      INT950 toy too high: 1 episode, all at height z",
         "report      runs/a/report.html",
         "next        assay verdicts runs/a",
     ]
     assert said.err.splitlines()[0].startswith("measure: 1/3 episodes")
     assert Path("runs/a/report.html").is_file()
+
+
+def test_the_end_says_who_said_the_kind(finished: Path) -> None:
+    from assay.store import Run
+    from assay.terminal import closing
+
+    done = Run(finished)
+    said = {"kind": "simulation", "kind_origin": "corpus"}
+    done.summary |= {"corpora": [{**done.summary["corpora"][0], **said}]}
+    assert "simulation (corpus), body unknown" in " ".join(closing(done, "report.html"))
 
 
 def test_the_end_keeps_its_last_lines_whatever_there_is_to_say(finished: Path) -> None:
@@ -426,8 +438,8 @@ def test_inspect_names_both_sides_of_a_claim_and_the_cure_of_a_unit(
         in said
     )
     root = toy_corpus(tmp_path / "flag", {"ep_000": 0.5})
-    (root / "assay.toml").write_text('[streams."height"]\nrole = "reward"')
-    said = " ".join(shell("inspect", root).out.split())
+    (tmp_path / "buyer.toml").write_text('[streams."height"]\nrole = "reward"')
+    said = " ".join(shell("inspect", root, "--sheet", tmp_path / "buyer.toml").out.split())
     assert "declared stream height: reward, 1 channel, sensor clock no gate needs its unit" in said
     tiny = tiny_corpus(tmp_path / "tiny", episodes=2)
     info = json.loads((tiny / "meta/info.json").read_text())

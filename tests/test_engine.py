@@ -19,6 +19,7 @@ from toy import assay, command, digest, environment, flights, toy_corpus, toy_pl
 
 pytestmark = pytest.mark.usefixtures("toy_plugs")
 GATES = "INT950"
+PROFILE = Path(__file__).parent / "toy_site/toy.toml"
 N = 6
 
 
@@ -33,7 +34,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def whole(corpus: Path) -> Iterator[Run]:
     """An uninterrupted run with one worker."""
-    return run(corpus, out=corpus.parent / "whole", gates=GATES, jobs=1)
+    return run(corpus, out=corpus.parent / "whole", gates=GATES, profile=PROFILE, jobs=1)
 
 
 @pytest.fixture
@@ -62,7 +63,7 @@ def test_rows_come_in_the_order_of_the_corpus(whole: Run) -> None:
 
 
 def test_two_workers_give_the_same_verdicts(whole: Run, corpus: Path, out: Path) -> None:
-    assert digest(run(corpus, out=out, gates=GATES, jobs=2)) == digest(whole)
+    assert digest(run(corpus, out=out, gates=GATES, profile=PROFILE, jobs=2)) == digest(whole)
 
 
 # ------------------------------------------------------------------------------------------------ faults
@@ -72,7 +73,9 @@ def test_a_worker_that_dies_costs_its_episode_and_is_tried_again(
     whole: Run, corpus: Path, out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TOY_KILLS", "ep_001")
-    done = run(corpus, out=out, gates="INT95*", jobs=1, calibration=empty_calibration(corpus))
+    done = run(
+        corpus, out=out, gates="INT95*", profile=PROFILE, jobs=1, calibration=empty_calibration(corpus)
+    )
     rows = done.verdicts.to_pylist()
     killed = [row for row in rows if row["subject"] == "ep_001"]
     assert {row["status"] for row in killed} == {"error"}
@@ -82,7 +85,7 @@ def test_a_worker_that_dies_costs_its_episode_and_is_tried_again(
     assert done.summary["errors"] == 1
     assert done.summary["unlock"]["reason"] != ""
     monkeypatch.delenv("TOY_KILLS")
-    again = run(corpus, out=out, gates="INT95*", jobs=1, resume=True)
+    again = run(corpus, out=out, gates="INT95*", profile=PROFILE, jobs=1, resume=True)
     assert again.summary["errors"] == 0
     high = {row["subject"]: row["status"] for row in again.verdicts.to_pylist() if row["gate"] == "INT950"}
     assert high == EXPECTED
@@ -106,14 +109,14 @@ def test_a_bug_costs_its_episode_and_is_tried_again(
     name: str, detail: str, whole: Run, corpus: Path, out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(name, "ep_002")
-    done = run(corpus, out=out, gates=GATES, jobs=1)
+    done = run(corpus, out=out, gates=GATES, profile=PROFILE, jobs=1)
     assert statuses(done) == EXPECTED | {"ep_002": "error"}
     assert detail in done.episode("ep_002").verdicts[0]["detail"]
     assert done.summary["errors"] == 1
     assert done.summary["unmeasured"] == 2
     monkeypatch.delenv(name)
     started = []
-    again = run(corpus, out=out, gates=GATES, jobs=1, resume=True, watch=started.append)
+    again = run(corpus, out=out, gates=GATES, profile=PROFILE, jobs=1, resume=True, watch=started.append)
     assert [p.last.subject for p in started] == ["ep_002"]
     assert digest(again) == digest(whole)
 
@@ -123,7 +126,7 @@ def test_a_bug_costs_its_episode_and_is_tried_again(
 
 def started(corpus: Path, out: Path, *, episodes: int, cwd: Path | None = None) -> subprocess.Popen[str]:
     """A run with two workers in a process of its own, once some episodes are in its ledger."""
-    arguments = command("run", corpus, "--out", out, "--gates", GATES, "--jobs", 2)
+    arguments = command("run", corpus, "--out", out, "--gates", GATES, "--profile", str(PROFILE), "--jobs", 2)
     slow = environment(TOY_SLEEPS="0.4")
     process = subprocess.Popen(
         arguments, env=slow, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=cwd
@@ -180,7 +183,7 @@ def test_a_killed_run_loses_no_finished_episode(whole: Run, corpus: Path, out: P
     with pytest.raises(RunError, match="not finished"):
         Run(out)
     seen: list[Progress] = []
-    again = run(corpus, out=out, gates=GATES, jobs=2, resume=True, watch=seen.append)
+    again = run(corpus, out=out, gates=GATES, profile=PROFILE, jobs=2, resume=True, watch=seen.append)
     assert len(seen) == len(EXPECTED) - len(finished)
     assert (out / "ledger.jsonl").read_bytes().startswith(b"".join(finished))
     assert digest(again) == digest(whole)
@@ -200,7 +203,7 @@ def test_an_interrupt_says_how_to_continue_and_leaves_nothing_behind(
     assert said[1].splitlines()[-1] == (
         f"assay: interrupted; continue it with the same command and --out '{out}' --resume"
     )
-    again = run(corpus, out=out, gates=GATES, jobs=2, resume=True)
+    again = run(corpus, out=out, gates=GATES, profile=PROFILE, jobs=2, resume=True)
     assert digest(again) == digest(whole)
 
 
@@ -228,7 +231,7 @@ def test_other_options_refuse_to_resume(
         options = options | {"calibration": None}
     before = tree(whole.path)
     with pytest.raises(RunError) as caught:
-        run(corpus, out=whole.path, resume=True, jobs=1, **{"gates": GATES, **options})
+        run(corpus, out=whole.path, resume=True, jobs=1, **{"gates": GATES, "profile": PROFILE, **options})
     assert str(caught.value).startswith(f"{whole.path}: {what} since this run began (found ")
     assert str(caught.value).endswith("; resume with the same corpus and options, or another --out.")
     assert tree(whole.path) == before
@@ -236,22 +239,22 @@ def test_other_options_refuse_to_resume(
 
 def test_a_changed_corpus_refuses_to_resume(tmp_path: Path) -> None:
     root = toy_corpus(tmp_path / "corpus", flights(1))
-    run(root, out=tmp_path / "run", gates=GATES, jobs=1)
+    run(root, out=tmp_path / "run", gates=GATES, profile=PROFILE, jobs=1)
     np.savez(root / "ep_000.npz", t=np.arange(10) * 100_000_000, x=np.zeros((10, 1)))
     with pytest.raises(RunError, match="what is measured changed since this run began"):
-        run(root, out=tmp_path / "run", gates=GATES, jobs=1, resume=True)
+        run(root, out=tmp_path / "run", gates=GATES, profile=PROFILE, jobs=1, resume=True)
 
 
 def test_a_finished_run_resumed_measures_nothing(whole: Run, corpus: Path) -> None:
     seen: list[Progress] = []
-    again = run(corpus, out=whole.path, gates=GATES, jobs=1, resume=True, watch=seen.append)
+    again = run(corpus, out=whole.path, gates=GATES, profile=PROFILE, jobs=1, resume=True, watch=seen.append)
     assert seen == []
     assert digest(again) == digest(whole)
 
 
 def test_an_existing_run_is_not_written_over(whole: Run, corpus: Path) -> None:
     with pytest.raises(RunError, match="exists already; continue it with --resume or choose another --out"):
-        run(corpus, out=whole.path, gates=GATES)
+        run(corpus, out=whole.path, gates=GATES, profile=PROFILE)
 
 
 # ----------------------------------------------------------------------------------------------- corpora
@@ -264,21 +267,21 @@ def test_a_run_folder_inside_the_corpus_is_refused(inside: str, tmp_path: Path) 
     out = tmp_path / inside if inside.startswith("link") else root / inside
     before = tree(root)
     with pytest.raises(UsageError, match=r"choose --out elsewhere: Assay never writes to a corpus\.$"):
-        run(root, out=out, gates=GATES)
+        run(root, out=out, gates=GATES, profile=PROFILE)
     assert tree(root) == before
 
 
 def test_a_run_does_not_touch_the_corpus(whole: Run, corpus: Path, out: Path) -> None:
     state = {p: p.stat().st_mtime_ns for p in [corpus, *corpus.rglob("*")]}
     before = tree(corpus)
-    run(corpus, out=out, gates=GATES, jobs=1)
+    run(corpus, out=out, gates=GATES, profile=PROFILE, jobs=1)
     assert tree(corpus) == before
     assert {p: p.stat().st_mtime_ns for p in [corpus, *corpus.rglob("*")]} == state
 
 
 def test_several_corpora_are_one_run(corpus: Path, tmp_path: Path) -> None:
     other = toy_corpus(tmp_path / "corpus", {"ep_000": 3.0})
-    done = run(corpus, other, out=tmp_path / "run", gates=GATES, jobs=1)
+    done = run(corpus, other, out=tmp_path / "run", gates=GATES, profile=PROFILE, jobs=1)
     assert statuses(done)["corpus-2/ep_000"] == "fail"
     assert statuses(done)["corpus-1/ep_000"] == "pass"
     assert done.summary["declared"] == N + 1
@@ -290,7 +293,20 @@ def test_modules_in_the_working_folder_are_not_run(corpus: Path, tmp_path: Path)
     # A stranger's corpus is a likely working folder, and `python -m` looks for modules there first.
     for name in ("orjson", "numpy", "assay", "toy_plugs"):
         (tmp_path / f"{name}.py").write_text("import os; open('PWNED', 'w'); os._exit(1)")
-    runs = [sys.executable, "-P", "-m", "assay.cli", "run", str(corpus), "--out", "run", "--gates", GATES]
+    runs = [
+        sys.executable,
+        "-P",
+        "-m",
+        "assay.cli",
+        "run",
+        str(corpus),
+        "--out",
+        "run",
+        "--gates",
+        GATES,
+        "--profile",
+        str(PROFILE),
+    ]
     done = subprocess.run(
         [*runs, "--jobs", "1"], cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False
     )
@@ -301,7 +317,7 @@ def test_modules_in_the_working_folder_are_not_run(corpus: Path, tmp_path: Path)
 
 def test_names_that_are_no_text_cost_nothing(tmp_path: Path) -> None:
     root = toy_corpus(tmp_path / "corpus", {"ep_000": 3.0}, channels=("left_\ud800elbow",))
-    done = run(root, out=tmp_path / "run", gates=GATES, jobs=1)
+    done = run(root, out=tmp_path / "run", gates=GATES, profile=PROFILE, jobs=1)
     (row,) = done.findings.to_pylist()
     assert (row["channel"], statuses(done)) == ("left_?elbow", {"ep_000": "fail"})
 
@@ -324,7 +340,7 @@ def test_wrong_use_is_refused_before_anything_is_written(tmp_path: Path) -> None
 
 def test_progress_counts_up_to_the_end(corpus: Path, out: Path) -> None:
     seen: list[Progress] = []
-    run(corpus, out=out, gates=GATES, jobs=1, watch=seen.append)
+    run(corpus, out=out, gates=GATES, profile=PROFILE, jobs=1, watch=seen.append)
     assert [p.done for p in seen] == list(range(1, len(EXPECTED) + 1))
     assert {p.total for p in seen} == {len(EXPECTED)}
     assert seen[-1].frames == seen[-1].frames_total
@@ -334,7 +350,17 @@ def test_progress_counts_up_to_the_end(corpus: Path, out: Path) -> None:
 
 def test_exit_code_4_is_for_errors_of_ours(corpus: Path, tmp_path: Path) -> None:
     done = assay(
-        "run", corpus, "--out", tmp_path / "run", "--gates", GATES, "--jobs", 1, TOY_GATE_RAISES="ep_000"
+        "run",
+        corpus,
+        "--out",
+        tmp_path / "run",
+        "--gates",
+        GATES,
+        "--profile",
+        str(PROFILE),
+        "--jobs",
+        1,
+        TOY_GATE_RAISES="ep_000",
     )
     assert done.returncode == 4
     assert "Assay itself failed at 1 episode; see assay verdicts" in done.stdout

@@ -116,3 +116,17 @@ def test_only_failures_of_the_corpus_count_as_such() -> None:
     assert s["corpus_failures"] == ["INT007"]
     assert (s["episodes"], s["errors"]) == (0, 1)
     assert tally(corpus(verdict("abstain", "require", "INT006")))["corpus_failures"] == []
+
+
+def test_a_required_gate_that_was_not_run_leaves_the_episode_unmeasured() -> None:
+    ran = [{"gate": "INT002", "status": "pass", "effect": "require", "reason": ""}]
+    assert decide(ran, {"INT002": "require", "RTG001": "require", "SYN006": "flag"}) == (
+        "unmeasured", ["RTG001"],
+    )  # fmt: skip
+    assert decide(ran, {"INT002": "require"}) == ("accepted", [])
+
+
+def test_needs_data_is_open_whatever_its_effect() -> None:
+    row = {"gate": "ACT001", "status": "abstain", "effect": "reject", "reason": "needs-data"}
+    assert decide([row]) == ("unmeasured", ["ACT001"])
+    assert decide([row | {"reason": "still"}]) == ("accepted", [])

@@ -19,7 +19,7 @@ from toy import toy_corpus, toy_plugs  # noqa: F401
 pytestmark = pytest.mark.usefixtures("toy_plugs")
 
 HEIGHTS = np.array([0.5, 0.5, 0.6, 1.5, 2.5, 1.2, 0.4, 0.4, 3.0, 0.4])
-TOY = {"gates": "INT950", "jobs": 1}
+TOY = {"gates": "INT950", "profile": Path(__file__).parent / "toy_site/toy.toml", "jobs": 1}
 
 
 @pytest.fixture(scope="module")

@@ -59,6 +59,7 @@ REASONS: Final[dict[str, str]] = {
     "limits-conflict": "choose the limit set in assay.toml: limit_set =",
     "not-calibrated": "run assay calibrate on the corpus",
     "not-decoded": "run with --decode auto or full",
+    "not-run": "run every gate that the profile requires (leave out --gates)",
     "needs-data": "run again on the data with these limits",
     "undecided": "less uncertainty: a longer episode or a better reference",
     "no-content-sync": "capture stamps with a real clock; synchronisation by content is not in this version",

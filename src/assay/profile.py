@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from importlib.resources import files
@@ -20,7 +20,7 @@ Effect = Literal["require", "reject", "flag", "report"]
 """require: a failure rejects, an abstention leaves the episode unmeasured; reject: a failure rejects, an
 abstention does not count; flag: shown among the episodes to watch; report: a figure only."""
 
-_WHERE: Final = {"camera": Role.CAMERA, "human-body": Role.HUMAN_BODY}
+_WHERE: Final = {"camera": {Role.CAMERA, Role.DEPTH}, "human-body": {Role.HUMAN_BODY}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +40,16 @@ class Profile:
     rules: tuple[Rule, ...] = ()
     params: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
+    def effects(self, gates: Iterable[str], roles: Collection[str]) -> dict[str, Effect]:
+        """The effect of each of several gates, and of those that a rule names without their being here."""
+        named = (rule.gates for rule in self.rules if not set("*?[") & set(rule.gates))
+        return {gate: self.effect(gate, roles) for gate in (*gates, *named)}
+
     def effect(self, gate: str, roles: Collection[str]) -> Effect:
         """What a failure of ``gate`` does to an episode of a corpus that declares streams of these roles."""
         effect: Effect = "report"
         for rule in self.rules:
-            if fnmatchcase(gate, rule.gates) and (not rule.where or _WHERE[rule.where] in roles):
+            if fnmatchcase(gate, rule.gates) and (not rule.where or _WHERE[rule.where] & set(roles)):
                 effect = rule.effect
         return effect
 

@@ -13,12 +13,13 @@ from typing import Any
 import orjson
 
 from assay import plugs
+from assay.calibrate import Calibration
 from assay.errors import RunError, UsageError
 from assay.judge import Measure, Verdict, combine, rejudge
 from assay.plan import known_codes, params_of
 from assay.profile import Profile, load_profile
 from assay.store import Ledger, Run
-from assay.tally import Tally, decide
+from assay.tally import Decision, Tally, decide
 
 __all__ = ["rejudge_run"]
 
@@ -35,21 +36,25 @@ def rejudge_run(run: Run, profile_file: Path, out: Path) -> Run:
         RunError: if ``out`` exists, or the run's gates are of another version than the installed ones.
     """
     profile = load_profile(profile_file)
+    if not {"gates", "corpora", "measured", "judged"} <= run.plan.keys():
+        raise RunError("the run's plan is damaged", where=str(run.path), remedy="run again on the corpus")
     _same_versions(run)
     limits = _limits(run, profile)
-    roles = {role for corpus in run.plan["corpora"] for role in corpus["roles"]}
     measures = _by_subject(run.measures.to_pylist())
     findings = _by_subject(run.findings.to_pylist())
     episodes = {row["subject"]: row for row in run.episodes.to_pylist()}
     tally = Tally()
     with Ledger(out) as ledger:
         for subject, rows in measures.items():
-            verdicts = list(_verdicts(rows, limits, profile, roles))
-            record = _record(subject, episodes.get(subject), verdicts, rows, findings.get(subject, []))
+            effects = profile.effects(plugs.gates(), _roles(run, subject))
+            verdicts = list(_verdicts(rows, limits, effects))
+            about = episodes.get(subject)
+            made = decide(verdicts, effects if about else None)
+            record = _record(subject, about, made, verdicts, rows, findings.get(subject, []))
             ledger.append(subject, orjson.dumps(record))
             tally.add(record)
         ledger.write("plan.json", _plan(run, profile))
-        ledger.write("calibration.json", (run.path / "calibration.json").read_text("utf-8"))
+        ledger.write("calibration.json", Calibration.read(run.path / "calibration.json").to_json())
         head = {k: v for k, v in run.summary.items() if k not in tally.summary()}
         head |= {"profile": profile.name, "judge_id": json.loads(_plan(run, profile))["judge_id"]}
         ledger.finish(list(measures), {**head, **tally.summary()})
@@ -59,8 +64,7 @@ def rejudge_run(run: Run, profile_file: Path, out: Path) -> Run:
 def _verdicts(
     rows: list[dict[str, Any]],
     limits: Mapping[str, Mapping[str, float]],
-    profile: Profile,
-    roles: Collection[str],
+    effects: Mapping[str, str],
 ) -> Iterator[dict[str, Any]]:
     by_gate: dict[str, list[Verdict]] = defaultdict(list)
     for row in rows:
@@ -71,7 +75,15 @@ def _verdicts(
         )
     for gate, verdicts in by_gate.items():
         worst = combine(verdicts)
-        yield {n: getattr(worst, n) for n in worst.__slots__} | {"effect": profile.effect(gate, roles)}
+        yield {n: getattr(worst, n) for n in worst.__slots__} | {"effect": effects[gate]}
+
+
+def _roles(run: Run, subject: str) -> Collection[str]:
+    """Roles that the subject's own corpus declares; subjects of several corpora begin with its name."""
+    corpora = run.plan["corpora"]
+    own = [c for c in corpora if len(corpora) == 1 or subject.startswith(f"{c['name']}/")]
+    roles: Collection[str] = own[0]["roles"]
+    return roles
 
 
 def _filled(name: str, value: Any) -> Any:
@@ -83,11 +95,12 @@ def _filled(name: str, value: Any) -> Any:
 def _record(
     subject: str,
     episode: Mapping[str, Any] | None,
+    made: tuple[Decision, list[str]],
     verdicts: list[dict[str, Any]],
     measures: list[dict[str, Any]],
     findings: list[dict[str, Any]],
 ) -> dict[str, Any]:
-    decision, reasons = decide(verdicts)
+    decision, reasons = made
     failing = {v["gate"] for v in verdicts if v["status"] == "fail"}
     kept = [f for f in findings if f["gate"] in failing]
     for verdict in verdicts:

@@ -15,20 +15,34 @@ Decision = Literal["accepted", "rejected", "unmeasured"]
 _STATUSES: Final = ("pass", "fail", "abstain", "n/a", "error")
 
 
-def decide(verdicts: Iterable[Mapping[str, Any]]) -> tuple[Decision, list[str]]:
+_OPENS: Final[Mapping[str, tuple[str, ...]]] = defaultdict(
+    lambda: ("require",),
+    {"needs-data": ("require", "reject")},  # judged again without the data: nobody knows whether it fails
+)
+
+
+def decide(
+    verdicts: Iterable[Mapping[str, Any]], effects: Mapping[str, str] | None = None
+) -> tuple[Decision, list[str]]:
     """The decision about one episode and the gates that made it.
 
-    Rejected if a gate with effect require or reject fails; unmeasured if a required one abstains or errs;
-    else accepted.
+    Rejected if a gate with effect require or reject fails; unmeasured if a required one abstains, errs, or
+    was not run; else accepted.
+
+    Args:
+        verdicts: rows with gate, status and effect.
+        effects: of every gate there is, run or not (none: only those that were run count).
     """
-    failed, open_ = [], []
+    failed, open_, unrun = [], [], {g for g, effect in (effects or {}).items() if effect == "require"}
     for verdict in verdicts:
+        unrun.discard(verdict["gate"])
         if verdict["status"] == "fail" and verdict["effect"] in ("require", "reject"):
             failed.append(verdict["gate"])
-        elif verdict["status"] in ("abstain", "error") and verdict["effect"] == "require":
+        elif verdict["status"] in ("abstain", "error") and verdict["effect"] in _OPENS[verdict["reason"]]:
             open_.append(verdict["gate"])
     if failed:
         return "rejected", failed
+    open_ += sorted(unrun)
     return ("unmeasured", open_) if open_ else ("accepted", [])
 
 
@@ -75,7 +89,8 @@ class Tally:
             for verdict in decisive:
                 self._causes[verdict["gate"]][self._place(verdict, record)] += 1
         elif record["decision"] == "unmeasured":
-            reasons = {v["reason"] for v in decisive}
+            unrun = set(record["reasons"].split(",")) - {v["gate"] for v in decisive}
+            reasons = {v["reason"] for v in decisive} | ({"not-run"} if unrun else set())
             # Of several reasons, curing one alone would not measure it; nobody but us can cure an error.
             if len(reasons) == 1 and reasons <= REASONS.keys():
                 self._unlock[reasons.pop()] += max(record["seconds"], 1e-9)

@@ -24,6 +24,7 @@ _MOST = 15
 """Lines at the end of a run."""
 
 _WANT = {
+    "not-run": "gates that the profile requires",
     "absent-stream": "a stream", "not-declared": "a declaration", "unreadable": "a readable file",
     "not-finite": "finite values", "nominal-clock": "capture stamps", "unknown-body": "a known body",
     "unresolved-names": "joint names", "unresolved-unit": "units", "too-short": "length", "still": "motion",
@@ -40,10 +41,11 @@ def closing(run: Run, report: str) -> list[str]:
     s = run.summary
     lines = [_corpus_line(c) for c in s["corpora"][:2]]
     absent = f", {s['episodes'] - s['present']} absent or unreadable" if s["episodes"] > s["present"] else ""
-    lines.append(f"coverage    {s['present']} of {s['declared']} declared episodes read{absent}; "
+    lines.append(f"coverage    {s['present']} of {s['episodes']} episodes read{absent}; "
                  f"{s['frames']} frames, {spent(s['hours'] * 3600)}")  # fmt: skip
     counts = ", ".join(f"{name} {s[name]}" for name in ("accepted", "rejected", "unmeasured"))
-    lines.append(f"decisions   {counts} of {s['declared']} declared")
+    known = "" if s["declared"] == s["episodes"] else f" ({s['declared']} declared)"
+    lines.append(f"decisions   {counts} of {s['episodes']} episodes{known}")
     for at, cause in enumerate(s["causes"][:3]):
         several = f"{cause['channels']} channels of" if cause.get("channels", 1) > 1 else ""
         where = " ".join(filter(None, (several, cause["stream"], cause["channel"])))
@@ -165,7 +167,8 @@ def _episodes(n: int) -> str:
 
 def _corpus_line(corpus: Mapping[str, Any]) -> str:
     kind = corpus["kind"]
-    judged = "kind unresolved, judged as teleoperation" if kind == "unresolved" else kind
+    known = f"{kind} ({corpus['kind_origin']})"
+    judged = "kind unresolved, judged as teleoperation" if kind == "unresolved" else known
     body = corpus["embodiment"]
     shown = f"body {body} ({corpus['embodiment_origin']})" if body else "body unknown"
     return f"{corpus['name']}: {corpus['format']}, {judged}, {shown}"

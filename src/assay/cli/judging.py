@@ -102,7 +102,8 @@ def _exit_code(summary: dict[str, Any], *, allow_unmeasured: bool = False) -> in
         return OUR_ERROR
     if summary["rejected"] or summary["corpus_failures"]:
         return REJECTED
-    return UNMEASURED if summary["unmeasured"] and not allow_unmeasured else 0
+    open_ = summary["unmeasured"] or not summary["episodes"]  # nothing judged is nothing accepted
+    return UNMEASURED if open_ and not allow_unmeasured else 0
 
 
 def _dry_run(corpora: Sequence[Path], settings: dict[str, Any], as_json: bool) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Iterable
 from typing import Any, Final
@@ -28,4 +29,5 @@ def show(value: Any, text: Iterable[str], as_json: bool) -> int:
 
 def say(text: str) -> None:
     """Print one line to stderr."""
-    print(text.translate(_TAME), file=sys.stderr)
+    with contextlib.suppress(OSError, AttributeError):  # nobody listens: the run goes on
+        print(text.translate(_TAME), file=sys.stderr)

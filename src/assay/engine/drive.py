@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from assay import calibrate
+from assay import calibrate, plugs
 from assay.calibrate import Calibration
 from assay.corpus import Corpus, discover
 from assay.engine.episode import record
@@ -224,11 +224,17 @@ def _resumable(ledger: Ledger, plan: Plan) -> None:
     stored = ledger.folder / "plan.json"
     if not stored.is_file():
         return
-    old = json.loads(stored.read_text("utf-8"))
-    for item, what in (("measure_id", "what is measured"), ("judge_id", "limits or effects")):
-        if old[item] != getattr(plan, item):
+    try:
+        old = json.loads(stored.read_text("utf-8"))
+        known = old["measure_id"], old["judge_id"]
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise RunError("the plan of this run is damaged", where=str(stored), found=type(error).__name__,
+                       remedy="choose another --out") from error  # fmt: skip
+    now = plan.measure_id, plan.judge_id
+    for was, is_, what in zip(known, now, ("what is measured", "limits or effects"), strict=True):
+        if was != is_:
             raise RunError(f"{what} changed since this run began",
-                           where=str(ledger.folder), found=getattr(plan, item), expected=old[item],
+                           where=str(ledger.folder), found=is_, expected=was,
                            remedy="resume with the same corpus and options, or another --out")  # fmt: skip
 
 
@@ -258,8 +264,8 @@ def _watched(
 
 def _dead(plan: Plan, task: Task, error: str) -> bytes:
     """The record of an episode whose worker died: every gate says ``error``."""
-    effects = {g.code: plan.profiles[task.corpus].effect(g.code, plan.corpora[task.corpus].listing.roles)
-               for g in plan.gates}  # fmt: skip
+    roles = plan.corpora[task.corpus].listing.roles
+    effects = plan.profiles[task.corpus].effects(plugs.gates(), roles)
     judged = [failed(g, task.subject, error) for g in plan.gates]
     return record(task.subject, judged, effects, ep=Episode(task.subject), frames=task.ref.frames)[0]
 

@@ -84,7 +84,7 @@ class Bench:
 
     def _done(self, task: Task, ep: Episode, judged: Sequence[Judgement], wall: float) -> Done:
         profile, roles = self.job.profiles[task.corpus], self.job.listings[task.corpus].roles
-        effects = {g.code: profile.effect(g.code, roles) for g in self.gates}
+        effects = profile.effects(plugs.gates(), roles)
         line, decision = record(task.subject, judged, effects, ep=ep, frames=task.ref.frames, wall=wall)
         frames, seconds = _length(ep)
         error = next((j.verdict.detail for j in judged if j.verdict.status == "error"), "")
@@ -109,7 +109,7 @@ def record(
 ) -> tuple[bytes, str]:
     """The ledger's line about one episode (about the corpus without ``ep``), and the decision."""
     verdicts = [asdict_flat(j.verdict) | {"effect": effects[j.verdict.gate]} for j in judged]
-    decision, reasons = decide(verdicts)
+    decision, reasons = decide(verdicts, effects if ep else None)
     n, seconds = _length(ep) if ep else (0, 0.0)
     facts = {j.verdict.gate: {f.name: f.value for f in j.facts} for j in judged if j.facts}
     row = {
@@ -173,4 +173,5 @@ def _roles(gates: Sequence[Gate], job: Job) -> frozenset[Role]:
         if name in known:
             roles |= known[name].reads
             pending += known[name].needs
-    return frozenset(roles.union(*(g.reads for g in gates)))
+    # Joint states are always read: whether an episode is there must not depend on which gates look.
+    return frozenset(roles.union({Role.JOINT_POSITION}, *(g.reads for g in gates)))

@@ -43,7 +43,7 @@ def _concluded(plan: Plan, index: int, subject: str, facts: dict[str, dict[str, 
         if gate.conclude is not None:
             own = {s: f for s, f in facts[gate.code].items() if s in mine}
             judged.append(conclude(gate, listing, own, plan.params[index][gate.code], subject))
-    effects = {g.code: plan.profiles[index].effect(g.code, listing.roles) for g in plan.gates}
+    effects = plan.profiles[index].effects((g.code for g in plan.gates), listing.roles)
     return record(subject, judged, effects)[0]
 
 
