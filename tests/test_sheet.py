@@ -1,5 +1,6 @@
 """The corpus sheet: who may say what, for which episodes, and what happens to a sheet that does not fit."""
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -98,7 +99,7 @@ def test_the_buyers_section_stands_above_the_vendors() -> None:
 
 
 def test_a_section_may_name_another_body_and_rate() -> None:
-    sheet = sheet_of('[[episodes]]\nmatch = "*1"\nembodiment = "inspire"\nfps = 50', fps=30.0)
+    sheet = sheet_of('[[episodes]]\nmatch = "*1"\nembodiment = "inspire"\nfps = 50', "buyer", fps=30.0)
     sheet = Sheet(sheet.items, sheet.sections, load("unitree_g1_29"))
     first, second = (apply(sheet, episode(f"episode_00000{i}")) for i in (0, 1))
     assert first.embodiment is not None
@@ -112,7 +113,8 @@ def test_a_section_may_name_another_body_and_rate() -> None:
 
 
 def test_apply_changes_meanings_and_no_value() -> None:
-    sheet = sheet_of("""
+    sheet = sheet_of(
+        """
         kind = "teleoperation"
         sync = "ptp"
         limit_set = "urdf"
@@ -125,7 +127,9 @@ def test_apply_changes_meanings_and_no_value() -> None:
         clock = "sensor"
         rate = 29.97
         frame = "pelvis"
-    """)
+    """,
+        "buyer",
+    )
     before = episode()
     after = apply(sheet, before)
     stream = after.streams[0]
@@ -157,6 +161,115 @@ def test_units_that_do_not_fit_are_not_dealt_out() -> None:
 def test_a_stream_that_the_sheet_is_silent_about_stays_as_it_is() -> None:
     before = episode()
     assert apply(sheet_of('rig = "west"', fps=30.0), before).streams[0] is before.streams[0]
+
+
+# ------------------------------------------------------------------------- what the data stand against
+
+STATE = "observation.state"
+
+
+def on_grid(n: int = 300, **changes: object) -> Episode:
+    """One stream whose stamps are index / 30, as seconds in 32 bits would hold them."""
+    seconds = (np.arange(n) / 30).astype(np.float32).astype(np.float64)
+    stream = replace(
+        episode().streams[0], t=np.rint(seconds * 1e9).astype(np.int64), x=np.zeros((n, 3)), **changes
+    )  # type: ignore[arg-type]
+    return Episode("episode_000001", (stream,), kind=Kind.TELEOPERATION)
+
+
+def said_of(ep: Episode) -> dict[str, tuple[str, str]]:
+    """What the sheet is refused: item to both sides."""
+    assert all((c.topic, c.size) == ("declared", 1.0) for c in ep.claims)
+    return {c.about: (c.declared, c.found) for c in ep.claims}
+
+
+@pytest.mark.parametrize("origin", ["corpus", "buyer", "option"])
+@pytest.mark.parametrize("clock", ["sensor", "receive", "log"])
+def test_nobody_may_call_stamps_measured_that_were_made_from_the_rate(origin: str, clock: str) -> None:
+    ep = apply(sheet_of(f'[streams."{STATE}"]\nclock = "{clock}"', origin), on_grid(20_000))
+    assert ep.streams[0].clock is Clock.NOMINAL
+    assert said_of(ep) == {f"streams/{STATE}/clock": (clock, "stamps made from the rate")}
+
+
+def test_a_sample_left_out_does_not_make_stamps_measured() -> None:
+    whole = on_grid()
+    t = np.delete(whole.streams[0].t, [40, 41, 200])
+    ep = replace(whole, streams=(replace(whole.streams[0], t=t, x=np.zeros((297, 3))),))
+    assert apply(sheet_of(f'[streams."{STATE}"]\nclock = "log"'), ep).streams[0].clock is Clock.NOMINAL
+
+
+def test_stamps_that_leave_the_grid_may_be_called_measured() -> None:
+    ep = on_grid()
+    late = np.random.default_rng(0).normal(0, 1e6, 300).astype(np.int64)
+    ep = replace(ep, streams=(replace(ep.streams[0], t=ep.streams[0].t + late),))
+    after = apply(sheet_of(f'[streams."{STATE}"]\nclock = "sensor"'), ep)
+    assert (after.streams[0].clock, after.claims) == (Clock.SENSOR, ())
+
+
+@pytest.mark.parametrize("kind", [k for k in Kind if k is not Kind.SIMULATION])
+def test_only_a_simulator_has_one_clock(kind: Kind) -> None:
+    ep = apply(sheet_of('sync = "one-clock"'), replace(on_grid(), kind=kind))
+    assert said_of(ep) == {"sync": ("one-clock", f"kind is {kind}, not simulation")}
+    assert not apply(sheet_of('sync = "one-clock"\nkind = "simulation"'), on_grid()).claims
+
+
+@pytest.mark.parametrize("section", ["", '[[episodes]]\nmatch = "*"\n'], ids=["sheet", "section"])
+@pytest.mark.parametrize("role", [Role.CAMERA, Role.DEPTH, Role.REQUEST, Role.JOINT_POSITION])
+def test_the_corpus_takes_no_role_away_and_the_buyer_may(section: str, role: Role) -> None:
+    table = "[episodes.streams" if section else "[streams"
+    text = f'{section}{table}."{STATE}"]\nrole = "event"'
+    ep = apply(sheet_of(text), on_grid(role=role))
+    assert ep.streams[0].role is role
+    assert said_of(ep) == {f"streams/{STATE}/role": ("event", role)}
+    bought = apply(sheet_of(text, "buyer"), on_grid(role=role))
+    assert (bought.streams[0].role, bought.claims) == (Role.EVENT, ())
+
+
+@pytest.mark.parametrize("said", ['unit = "deg"', 'units = ["rad", "deg", "rad"]'])
+def test_a_unit_that_contradicts_the_reader_is_unknown_and_the_buyer_may(said: str) -> None:
+    text = f'[streams."{STATE}"]\n{said}'
+    known = on_grid(channels=(Channel("a", "rad"), Channel("b", "rad"), Channel("c")))
+    ep = apply(sheet_of(text), known)
+    units = [c.unit for c in ep.streams[0].channels]
+    assert units[1] == "unknown"
+    assert units[2] in said
+    assert said_of(ep) == {f"streams/{STATE}/unit": ("deg", "rad")}
+    bought = apply(sheet_of(text, "buyer"), known)
+    assert (bought.streams[0].channels[1].unit, bought.claims) == ("deg", ())
+
+
+@pytest.mark.parametrize("section", ["", '[[episodes]]\nmatch = "*"\n'], ids=["sheet", "section"])
+def test_the_formats_rate_stays_against_the_corpus_and_not_against_the_buyer(section: str) -> None:
+    text = f"{section}fps = 60"
+    ep = apply(sheet_of(text, fps=30.0), on_grid())
+    assert ep.streams[0].rate == 30
+    assert said_of(ep) == {"fps": ("60", "30")}
+    assert apply(sheet_of(text, "buyer", fps=30.0), on_grid()).streams[0].rate == 60
+
+
+def test_the_corpus_gives_a_rate_only_where_the_format_has_none() -> None:
+    text = f'[streams."{STATE}"]\nrate = 60'
+    ep = apply(sheet_of(text), on_grid())
+    assert ep.streams[0].rate == 30
+    assert said_of(ep) == {f"streams/{STATE}/rate": ("60", "30")}
+    ep = apply(sheet_of(text), on_grid(rate=None))
+    assert (ep.streams[0].rate, ep.claims) == (60, ())
+
+
+def test_one_rate_may_be_written_in_two_ways() -> None:
+    ep = apply(sheet_of("fps = 29.97"), on_grid(rate=Fraction(30_000, 1001)))
+    assert (ep.streams[0].rate, ep.claims) == (Fraction(30_000, 1001), ())
+
+
+@pytest.mark.parametrize("origin", ["corpus", "buyer"])
+def test_a_limit_set_that_the_body_does_not_have_is_ignored(origin: str) -> None:
+    body = load("unitree_g1_29")
+    sheet = replace(sheet_of('limit_set = "widest"', origin), body=body)
+    ep = apply(sheet, on_grid())
+    assert ep.limit_set == ""
+    assert said_of(ep) == {"limit_set": ("widest", "no limit set of unitree_g1_29")}
+    named = replace(sheet_of(f'limit_set = "{body.limits[-1].source}"', origin), body=body)
+    assert (apply(named, on_grid()).limit_set, apply(named, on_grid()).claims) == (body.limits[-1].source, ())
 
 
 # ---------------------------------------------------------------------------------------- refused sheets

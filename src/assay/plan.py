@@ -182,6 +182,7 @@ def _corpus(corpus: Corpus) -> dict[str, Any]:
         "embodiment_option": corpus.embodiment,
         "reader": corpus.listing.reader,
         "kind": str(corpus.kind),
+        "kind_origin": corpus.sheet.origin("kind"),
         "format": corpus.listing.facts.get("format", corpus.listing.reader),
         "embodiment": corpus.sheet.get("embodiment"),
         "embodiment_origin": corpus.sheet.origin("embodiment"),

@@ -12,13 +12,25 @@ from fnmatch import fnmatchcase
 from fractions import Fraction
 from typing import Any, Final, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from assay.embodiment import Embodiment, load
-from assay.model import Channel, Clock, Episode, Kind, Role, Stream
+from assay.model import Channel, Claim, Clock, Episode, Kind, Role, Stream
 
 __all__ = ["ORIGINS", "Item", "Origin", "Sheet", "apply", "flatten", "lay"]
 
 Origin = Literal["option", "buyer", "corpus", "format", "inferred", "unresolved"]
 ORIGINS: Final = ("option", "buyer", "corpus", "format", "inferred", "unresolved")
+
+_SAME_RATE: Final = 1e-4
+"""29.97 and 30000/1001 are one rate, 29.97 and 30 are two."""
+_GRID: Final = 1e-3
+_ROUNDING: Final = 0.05
+"""Shares of a period: how close to the grid made stamps lie, and the most that rounding may excuse."""
+
+_Sides = tuple[()] | tuple[str, str]
+"""Nothing, or what is declared and what is found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,57 +125,171 @@ def flatten(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 def apply(sheet: Sheet, episode: Episode) -> Episode:
     """Lay the sheet over an opened episode: kind, body, sync, and each stream's role, units, names, clock.
 
-    Only meanings change, no value does.
+    Only meanings change, no value does. What the data contradict becomes a claim of the episode, which
+    INT006 judges: nobody may call stamps measured that were made from the rate, and the corpus's own sheet
+    may add to what its files say (role, unit, rate) but never take it back.
     """
     mine = sheet.for_episode(episode.id)
+    body, kind = mine.body or episode.embodiment, Kind(mine.get("kind", episode.kind))
+    limit_set, misnamed = _limit_set(mine, body, episode)
+    meant = [_meant(mine, stream) for stream in episode.streams]
+    found = (
+        *_one_clock(mine, kind),
+        *misnamed,
+        *_fps(mine, episode),
+        *(c for _, claims in meant for c in claims),
+    )
     return replace(
         episode,
-        kind=Kind(mine.get("kind", episode.kind)),
-        embodiment=mine.body or episode.embodiment,
+        kind=kind,
+        embodiment=body,
         sync=mine.get("sync", episode.sync),
-        limit_set=mine.get("limit_set", episode.limit_set),
+        limit_set=limit_set,
         meta={
             **episode.meta,
             **{f"action/{k}": mine.get(f"action/{k}") for k in ("meaning", "mode")},
             "ground": mine.get("ground", episode.meta.get("ground")),
             **{f"gripper/{k}": mine.get(f"gripper/{k}") for k in ("closed", "open")},
         },
-        streams=tuple(_meant(mine, stream) for stream in episode.streams),
+        claims=(*episode.claims, *found),
+        streams=tuple(stream for stream, _ in meant),
     )
 
 
-def _meant(sheet: Sheet, stream: Stream) -> Stream:
+def _one_clock(sheet: Sheet, kind: Kind) -> tuple[Claim, ...]:
+    """Only a simulator has one clock for everything."""
+    if sheet.get("sync") != "one-clock" or kind is Kind.SIMULATION:
+        return ()
+    where = sheet.items["sync"].evidence
+    return (Claim("declared", "sync", "one-clock", f"kind is {kind}, not simulation", 1.0, where=where),)
+
+
+def _limit_set(sheet: Sheet, body: Embodiment | None, episode: Episode) -> tuple[str, tuple[Claim, ...]]:
+    """The limits asked for; a name that the body does not know must not end a conflict between its sets."""
+    asked: str = sheet.get("limit_set", episode.limit_set)
+    if not asked or body is None or any(limits.source.startswith(asked) for limits in body.limits):
+        return asked, ()
+    where = sheet.items["limit_set"].evidence if sheet.get("limit_set") else ""
+    return "", (Claim("declared", "limit_set", asked, f"no limit set of {body.name}", 1.0, where=where),)
+
+
+def _fps(sheet: Sheet, episode: Episode) -> tuple[Claim, ...]:
+    """The rate that the corpus's sheet gives to all streams, against those that the format gives."""
+    item = sheet.items.get("fps")
+    if item is None or item.origin != "corpus" or any(c.about == "fps" and c.size for c in episode.claims):
+        return ()
+    parts = tuple(f"{name.split('/')[1]}/" for name in sheet.items if name.startswith("parts/"))
+    rates = [s.rate for s in episode.streams if s.rate and not s.name.startswith(parts)]
+    if not rates or any(_same_rate(rate, item.value) for rate in rates):
+        return ()
+    found = f"{float(rates[0]):g}"
+    return (Claim("declared", "fps", f"{item.value:g}", found, 1.0, where=item.evidence),)
+
+
+def _same_rate(a: Fraction, b: float) -> bool:
+    return abs(float(a) - b) <= _SAME_RATE * float(a)
+
+
+def _meant(sheet: Sheet, stream: Stream) -> tuple[Stream, tuple[Claim, ...]]:
+    """The stream as the sheet means it, and what it says that the stream contradicts."""
     about = f"streams/{stream.name}"
     said = {
-        key: sheet.get(f"{about}/{key}")
+        key: item
         for key in ("role", "unit", "units", "channels", "clock", "rate", "frame")
+        if (item := sheet.items.get(f"{about}/{key}")) is not None and item.origin != "unresolved"
     }
-    if said["rate"] is None and sheet.origin("fps") in ("option", "buyer", "corpus"):
-        said["rate"] = sheet.get("fps")
-    if (
-        said["unit"]
-        and said["units"]
-        and _yields(sheet.items[f"{about}/units"], sheet.items[f"{about}/unit"])
-    ):
-        said["units"] = None  # one unit for all, said by who stands above (or beside) the list
-    if all(value is None for value in said.values()):
-        return stream
-    return replace(
+    if "rate" not in said and sheet.origin("fps") in ("option", "buyer", "corpus"):
+        said["rate"] = sheet.items["fps"]
+    if "unit" in said and "units" in said and _yields(said["units"], said["unit"]):
+        del said["units"]  # one unit for all, said by who stands above (or beside) the list
+    if not said:
+        return stream, ()
+    rate = _rate(stream, said)
+    refused = {
+        "role": _refused_role(stream, said.get("role")),
+        "rate": _refused_rate(stream, sheet.items.get(f"{about}/rate")),
+        "clock": _refused_clock(stream, said.get("clock"), {stream.rate, rate}),
+    }
+    channels, contradicted = _channels(stream, said)
+    meant = replace(
         stream,
-        role=Role(said["role"]) if said["role"] else stream.role,
-        clock=Clock(said["clock"]) if said["clock"] else stream.clock,
-        rate=Fraction(said["rate"]).limit_denominator(100_000) if said["rate"] else stream.rate,
-        frame=said["frame"] or stream.frame,
-        channels=_channels(stream, said),
+        role=stream.role if refused["role"] else Role(_value(said, "role", stream.role)),
+        clock=stream.clock if refused["clock"] else Clock(_value(said, "clock", stream.clock)),
+        rate=rate,
+        frame=_value(said, "frame", stream.frame),
+        channels=channels,
+    )
+    sides = [(key, *pair) for key, pair in {**refused, "unit": contradicted}.items() if pair]
+    return meant, tuple(
+        Claim("declared", f"{about}/{key}", declared, found, 1.0, stream.name)
+        for key, declared, found in sides
     )
 
 
-def _channels(stream: Stream, said: Mapping[str, Any]) -> tuple[Channel, ...]:
-    names = said["channels"] or [c.name for c in stream.channels]
-    units = said["units"] or ([said["unit"]] * len(names) if said["unit"] else None)
-    if len(names) != len(stream.channels) or (units is not None and len(units) != len(names)):
-        return stream.channels  # INT006 reports a sheet that does not fit; nothing is guessed
+def _value(said: Mapping[str, Item], key: str, default: Any) -> Any:
+    return said[key].value or default if key in said else default
+
+
+def _rate(stream: Stream, said: Mapping[str, Item]) -> Fraction | None:
+    item = said.get("rate")
+    if item is None or (stream.rate and item.origin == "corpus"):
+        return stream.rate
+    return Fraction(item.value).limit_denominator(100_000)
+
+
+def _refused_role(stream: Stream, item: Item | None) -> _Sides:
+    """The corpus's sheet names what its reader could not; it hides nothing by another name."""
+    if item is None or item.origin != "corpus" or stream.role in (Role.OTHER, Role(item.value)):
+        return ()
+    return (str(item.value), str(stream.role))
+
+
+def _refused_rate(stream: Stream, item: Item | None) -> _Sides:
+    if item is None or item.origin != "corpus" or not stream.rate or _same_rate(stream.rate, item.value):
+        return ()
+    return (f"{item.value:g}", f"{float(stream.rate):g}")
+
+
+def _refused_clock(stream: Stream, item: Item | None, rates: set[Fraction | None]) -> _Sides:
+    """Whoever calls stamps measured, the stamps themselves stand against it."""
+    if item is None or Clock(item.value) in (Clock.NOMINAL, stream.clock):
+        return ()
+    made = any(_on_grid(stream.t, rate) for rate in rates if rate)
+    return (str(item.value), "stamps made from the rate") if made else ()
+
+
+def _on_grid(t: NDArray[np.int64], rate: Fraction) -> bool:
+    """Whether every stamp lies a whole number of periods after the first; two stamps cannot tell.
+
+    Within 0.001 of a period, or within twice the rounding of seconds kept in 32 bits.
+    """
+    if len(t) < 3:
+        return False
+    period = 1e9 / float(rate)
+    since = (t - t[0]).astype(np.float64)
+    rounding = 2e9 * float(np.spacing(np.float32(np.abs(since).max() * 1e-9)))
+    index = np.rint(since / period)
+    steps = np.diff(index)
+    if np.median(steps) < 1 or steps.min() < 0 or index[-1] > 2 * len(t):  # another rate, or jumps to SYN005
+        return False
+    off = np.abs(since - index * period)
+    return bool(off.max() <= max(_GRID * period, min(rounding, _ROUNDING * period)))
+
+
+def _channels(stream: Stream, said: Mapping[str, Item]) -> tuple[tuple[Channel, ...], _Sides]:
+    """The named channels with their units, and the first unit that the corpus's sheet contradicts.
+
+    A contradicted unit is unknown from then on, so that no gate reads numbers by either.
+    """
     old = stream.channels
-    return tuple(
-        replace(old[i], name=names[i], unit=units[i] if units else old[i].unit) for i in range(len(old))
-    )
+    names = _value(said, "channels", [c.name for c in old])
+    item = said.get("units") or said.get("unit")
+    units = [c.unit for c in old] if item is None else item.value
+    units = [units] * len(old) if isinstance(units, str) else units
+    if len(names) != len(old) or len(units) != len(old):
+        return old, ()  # INT006 reports a sheet that does not fit; nothing is guessed
+    held = item is not None and item.origin == "corpus"
+    wrong = [held and c.unit not in ("unknown", unit) for c, unit in zip(old, units, strict=True)]
+    sides = next(((u, c.unit) for c, u, bad in zip(old, units, wrong, strict=True) if bad), ())
+    given = zip(old, names, units, wrong, strict=True)
+    return tuple(replace(c, name=n, unit="unknown" if bad else u) for c, n, u, bad in given), sides

@@ -214,8 +214,9 @@ def _rate(take: Take, ref: Ref, sheet: Sheet) -> Fraction | None:
             take.claims.append(
                 Claim("declared", "fps", f"{said:g}", f"{value:g}", abs(said - value), where=file)
             )
-        take.decided["fps"] = (said, f"the sheet ({sheet.origin('fps')})")
-        return Fraction(said).limit_denominator(100_000)
+        if value is None or sheet.origin("fps") != "corpus":  # its own sheet does not overrule the file
+            take.decided["fps"] = (said, f"the sheet ({sheet.origin('fps')})")
+            return Fraction(said).limit_denominator(100_000)
     if value is None and (hint := re.search(r"(?<![0-9])(\d{1,3})_?(?:fps|hz)(?![a-z])", file.lower())):
         value, take.fps_why = float(hint[1]), f"the file's name {PurePosixPath(file).name!r}"
     if not value:

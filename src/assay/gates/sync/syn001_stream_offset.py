@@ -11,7 +11,7 @@ rows, the median difference of the stamps of paired samples over the first and o
 otherwise the difference of the first and of the last stamps. The limit is one picture period, at most
 1/30 s. Stamps on a nominal clock (index / fps) say nothing about when anything happened: the gate abstains
 for the absolute offset, and for the deviation from the rig's median, which needs synchronisation by
-content. It is n/a only where the sheet declares one simulator clock.
+content. It is n/a only where the sheet declares one clock and the kind is simulation.
 
 Source: yanlai00/bridge_data_robot_infra#1 (images one or two steps late), almond-bot/axol PR 34 and
 unitreerobotics/xr_teleoperate#22 (rows that are not of one instant), RocSync (arXiv 2511.14948) for what
@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.gate import Abstain, Case, Evidence, NotApplicable, Outcome, gate, param
-from assay.model import Clock, Episode, Role, Stream
+from assay.model import Clock, Episode, Kind, Role, Stream
 from assay.synth import retime, teleop
 
 _CAMERA = "observation.images.cam_0"
@@ -62,8 +62,8 @@ def _slow(share: float) -> Episode:
     return retime(teleop(clock=Clock.SENSOR), _CAMERA, lambda t: (t * (1 + share)).astype(np.int64))
 
 
-def _one_clock() -> Episode:
-    return replace(teleop(), sync="one-clock")
+def _one_clock(kind: Kind = Kind.SIMULATION, seconds: float = 0.0) -> Episode:
+    return replace(_late(seconds), sync="one-clock", kind=kind)
 
 
 CASES = (
@@ -77,6 +77,10 @@ CASES = (
     ),
     Case("three pictures late on a nominal clock", teleop, "abstain", reason="nominal-clock"),
     Case("one simulator clock, declared", _one_clock, "n/a"),
+    Case(
+        "one clock declared for a robot, 37 ms late", lambda: _one_clock(Kind.TELEOPERATION, 0.037), "fail",
+        channel="absolute",
+    ),
     Case("no camera at all", lambda: teleop(cameras=0), "abstain", reason="absent-stream"),
     Case(
         "a declared camera that is not there", lambda: teleop().without_stream(_CAMERA), "abstain",
@@ -91,8 +95,9 @@ CASES = (
 
 
 def not_applicable(ep: Episode, p: Params) -> NotApplicable | None:
-    """One declared clock has no offset."""
-    return NotApplicable("one-clock", "sheet: sync") if ep.sync == "one-clock" else None
+    """The one clock of a simulator has no offset; nothing else has one clock, whatever a sheet says."""
+    one = ep.sync == "one-clock" and ep.kind is Kind.SIMULATION
+    return NotApplicable("one-clock", "sheet: sync, kind") if one else None
 
 
 @gate(code="SYN001", name="stream-offset", reads=[Role.CAMERA, *_JOINTS], not_applicable=not_applicable)
