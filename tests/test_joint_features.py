@@ -142,3 +142,30 @@ def test_streams_with_one_clock_are_one_group() -> None:
     assert [(k.stream, k.others) for k in ticks] == [
         ("observation.state", ("action", "observation.images.cam_0"))
     ]
+
+
+@pytest.mark.parametrize("name", ["left_elbow_pose", "base_left_elbow", "quat_x"])
+def test_a_spoilt_name_is_unresolved(name: str) -> None:
+    ep = teleop()
+    state = ep.streams[0]
+    spoilt = tuple(
+        Channel(name, "unknown", Role.OTHER) if c.name == "left_elbow" else c for c in state.channels
+    )
+    found = joints(ep.with_stream(replace(state, channels=spoilt)))
+    assert found is not None
+    assert found.unresolved == (name,)
+
+
+def test_a_whole_pose_beside_the_joints_is_left_out() -> None:
+    ep = teleop()
+    state = ep.streams[0]
+    names = dict(
+        zip(HAND_NAMES, ("base_x", "base_y", "base_z", *(f"wrist_quat_{c}" for c in "xyzw")), strict=False)
+    )
+    mixed = tuple(
+        Channel(names[c.name], "unknown", Role.OTHER) if c.name in names else c for c in state.channels
+    )
+    found = joints(ep.with_stream(replace(state, channels=mixed)))
+    assert found is not None
+    assert not found.unresolved
+    assert len(found.names) == 19

@@ -133,6 +133,23 @@ def _set(key: str, value: Any) -> Bend:
     return lambda s: s.info.__setitem__(key, value)
 
 
+def _null(name: str) -> Bend:
+    def bend(s: Any) -> None:
+        kind = pa.float32() if name == "timestamp" else pa.int64()
+        s.rows[0][name] = pa.nulls(len(s.rows[0][name]), kind)
+
+    return bend
+
+
+def _without(name: str) -> Bend:
+    def bend(s: Any) -> None:
+        s.info["features"].pop(name)
+        for rows in s.rows:
+            rows.pop(name)
+
+    return bend
+
+
 def _drop(*paths: str) -> Bend:
     return lambda s: s.absent.update(paths)
 
@@ -183,7 +200,19 @@ FAULTS: list[tuple[str, str, Bend, dict[Any, dict[tuple[str, str, str], float]]]
         "set": {("declared", "splits", ""): 1}}),
     ("splits overlap", "v2.1", _set("splits", {"train": "0:3", "val": "2:3"}), {
         "set": {("declared", "splits overlap", ""): 1}}),
-    ("no rate", "v2.1", _set("fps", None), {"set": {("declared", "fps", ""): np.nan}}),
+    ("no rate", "v2.1", _set("fps", None), {"set": {("declared", "fps", ""): 1}}),
+    *((f"a rate of {fps!r}", "v2.1", _set("fps", fps), {"set": {("declared", "fps", ""): 1}})
+      for fps in (0, -30, True, "ten", [10], 20_000)),
+    ("no number of episodes", "v2.1", lambda s: s.info.pop("total_episodes"), {
+        "set": {("declared", "total_episodes", ""): 1, ("declared", "total_videos", ""): np.nan}}),
+    ("splits that are no range", "v2.1", _set("splits", {"train": [0, 3]}), {
+        "set": {("declared", "splits", ""): 1}}),
+    *((f"{name} null in every row", "v2.1", _null(name), {E0: {(topic, name, name): 5}})
+      for name, topic in (("timestamp", "declared"), ("frame_index", "pointer"), ("index", "pointer"),
+                          ("episode_index", "pointer"), ("task_index", "pointer"))),
+    *((f"{name} neither declared nor there", "v2.1", _without(name), {
+        e: {("declared", name, name): 1} for e in (E0, E1, E2)})
+      for name in ("timestamp", "frame_index", "index")),
     ("D16 a table cut", "v2.1", _drop("meta/tasks.jsonl"), {
         "set": {("file", "tasks.jsonl", ""): 1, ("declared", "total_tasks", ""): np.nan},
         **{e: {("declared", "task_index", "task_index"): 1} for e in (E0, E1, E2)}}),
@@ -418,3 +447,47 @@ def test_probe_says_why(tmp_path: Path) -> None:
     assert 0 < probe(root).score < 1
     (root / "meta/info.json").write_text('{"codebase_version": "v1.6"}')
     assert "v1.6" in probe(root).reason
+
+
+@pytest.mark.parametrize(("said", "role"), [(True, Role.DEPTH), ("false", Role.CAMERA), (1, Role.CAMERA)])
+def test_only_a_truth_value_makes_a_depth_camera(said: object, role: Role, tmp_path: Path) -> None:
+    small = Small("v2.1", [5])
+    small.info["features"][TOP]["info"] = {"video.is_depth_map": said}
+    listing = READER.discover(small.write(tmp_path / "set"))
+    assert {d.role for d in listing.streams if d.name == TOP} == {role}
+
+
+def test_a_length_that_cannot_be_makes_no_times(tmp_path: Path) -> None:
+    small = Small("v2.1", [5, 4])
+    small.episodes[0]["length"] = 2**31 - 1
+    root = small.write(tmp_path / "set")
+    (root / "data/chunk-000/episode_000000.parquet").unlink()
+    _, episodes = opened(root)
+    assert ("declared", "length", "") in disagreeing(episodes[0].claims)
+    assert all(len(s) == 0 for s in episodes[0].streams)
+
+
+def test_more_rows_than_memory_are_refused_unread(tmp_path: Path) -> None:
+    root = Small("v2.1", [5, 4]).write(tmp_path / "set")
+    path = root / "data/chunk-000/episode_000000.parquet"
+    one = pa.table({"index": pa.array(np.zeros(1_000_000, np.int64))})
+    with pq.ParquetWriter(path, one.schema) as out:
+        for _ in range(21):
+            out.write_table(one)
+    listing = READER.discover(root)
+    with pytest.raises(UnreadableError, match="more than is read at once"):
+        READER.open(listing, listing.refs[0], None, Sheet())
+
+
+def test_absurd_shape_is_refused(tmp_path: Path) -> None:
+    small = Small("v2.1", [5])
+    small.info["features"]["observation.state"] |= {"shape": [4097], "names": None}
+    with pytest.raises(UnreadableError, match="shape is not usable"):
+        READER.discover(small.write(tmp_path / "set"))
+
+
+def test_truth_values_are_numbers() -> None:
+    for data in (pa.array([True, False]), pa.array([[True], [False]]), pa.array([True, None])):
+        x, _ = values(pa.chunked_array([data]), 1)
+        assert x.dtype in (np.uint8, np.float64)
+        assert x[0, 0] == 1

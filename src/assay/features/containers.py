@@ -12,14 +12,16 @@ from assay.model import Episode, Role
 __all__ = ["containers"]
 
 
-@feature(reads=[Role.CAMERA])
+@feature(reads=[Role.CAMERA, Role.DEPTH])
 def containers(ep: Episode) -> dict[str, Container | UnreadableError]:
     """Camera → its file's `Container` (all pictures of the file, presentation order), or why there is none.
 
     Source: FFmpeg's demuxers through `assay.media.index`. A camera whose file cannot be indexed stays in
-    the dictionary, with its error; cameras without a `Clip` (pictures stored otherwise) are left out.
+    the dictionary, with its error; cameras without a `Clip` (pictures stored otherwise) are left out. Depth
+    is a camera's as well.
     """
-    return {s.name: _index(s.clip.root, s.clip.path) for s in ep.by_role(Role.CAMERA) if s.clip is not None}
+    cameras = ep.by_role(Role.CAMERA, Role.DEPTH)
+    return {s.name: _index(s.clip.root, s.clip.path) for s in cameras if s.clip is not None}
 
 
 def _index(root: Path, path: str) -> Container | UnreadableError:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +16,8 @@ from assay.units import si_factor, si_unit
 
 __all__ = ["Joints", "joint_groups", "joints"]
 
+JOINTED = frozenset(("shoulder", "elbow", "wrist", "hip", "knee", "ankle", "waist", "torso", "neck"))
+COMPONENTS = frozenset(("x", "y", "z", "w", "roll", "pitch", "yaw"))
 STATES = (Role.JOINT_POSITION, Role.HAND_JOINTS, Role.GRIPPER)
 
 
@@ -30,7 +34,8 @@ class Joints:
         stream: the stream's name; what the names have in common where several are joined.
         rate: declared rate in Hz, or None.
         lower, upper: (j,) of the limit set that the sheet asks for, else the body's first; unknown is inf.
-        unresolved: channels that name no joint of the body.
+        unresolved: channels that name no joint of the body, those among them that a reader took for part of
+            a pose by a word of the name while the stream holds no whole pose of that name.
         unknown_units: channels whose unit is unknown or not the joint's.
     """
 
@@ -107,6 +112,7 @@ def _resolved(stream: Stream, body: Embodiment, prefix: str) -> Resolved:
     """Values, joints and names of the columns that can be used; unresolved names; unknown units."""
     index = body.resolve(stream.names)
     own = [i for i, c in enumerate(stream.channels) if c.role is None or c.role in STATES]
+    odd = {*_no_pose(stream), *(i for i in own if index[i] < 0)}
     known = [i for i in own if index[i] >= 0]
     use = [i for i in known if _fits(stream.channels[i], body.joints[index[i]].unit)]
     factors = np.array([si_factor(stream.channels[i].unit) for i in use])
@@ -116,9 +122,32 @@ def _resolved(stream: Stream, body: Embodiment, prefix: str) -> Resolved:
         x if (factors == 1.0).all() else x * factors,
         index[use],
         [prefix + stream.channels[i].name for i in use],
-        [prefix + stream.channels[i].name for i in own if index[i] < 0],
+        [prefix + stream.channels[i].name for i in sorted(odd)],
         [prefix + stream.channels[i].name for i in known if i not in use],
     )
+
+
+def _no_pose(stream: Stream) -> list[int]:
+    """Columns of a joint vector that are called part of a pose, or a joint's pose, and cannot be one.
+
+    A pose has three components or more, under one name: ``quat_x`` on its own, or ``left_elbow_pose``, is a
+    joint whose name was spoilt.
+    """
+    if stream.role not in STATES:
+        return []
+    other = [i for i, c in enumerate(stream.channels) if c.role is Role.OTHER]
+    steps = {i: re.findall(r"[a-z]+|[0-9]+", stream.channels[i].name.lower()) or [""] for i in other}
+    mates = Counter(tuple(words[:-1]) for words in steps.values() if _component(words[-1]))
+    return [
+        i
+        for i, words in steps.items()
+        if (_component(words[-1]) or JOINTED.intersection(words))
+        and not (_component(words[-1]) and mates[tuple(words[:-1])] >= 3)
+    ]
+
+
+def _component(word: str) -> bool:
+    return word in COMPONENTS or word.isdigit()
 
 
 def _fits(channel: Channel, unit: str) -> bool:

@@ -15,7 +15,7 @@ from assay.signals.pictures import GREY, Digests, Pictures, Thumbnails
 __all__ = ["pictures"]
 
 
-@feature(reads=[Role.CAMERA], pixels=True)
+@feature(reads=[Role.CAMERA, Role.DEPTH], pixels=True)
 def pictures(ep: Episode, containers: dict[str, Container | UnreadableError]) -> dict[str, Pictures]:
     """Camera → its `Pictures`; cameras whose container cannot be indexed are left out.
 
@@ -23,7 +23,7 @@ def pictures(ep: Episode, containers: dict[str, Container | UnreadableError]) ->
     of the whole plane. Times are nanoseconds since the clip's first picture, by the container.
     Source: FFmpeg's decoders through `assay.media.luma`; None instead of a dictionary where decoding is off.
     """
-    clips = {s.name: s.clip for s in ep.by_role(Role.CAMERA) if s.clip is not None}
+    clips = {s.name: s.clip for s in ep.by_role(Role.CAMERA, Role.DEPTH) if s.clip is not None}
     seen: dict[str, Pictures] = {}
     for name in (name for name, found in containers.items() if isinstance(found, Container)):
         with suppress(UnreadableError):  # a file that vanished or broke since it was indexed

@@ -39,6 +39,7 @@ from assay.signals.pictures import Pictures
 from assay.synth import teleop
 from assay.synth.pictures import container, film
 
+CAMERAS = (Role.CAMERA, Role.DEPTH)
 _CAMERA = "observation.images.cam_0"
 
 
@@ -113,7 +114,7 @@ def conclude(listing: Listing, facts: Mapping[str, Mapping[str, Any]], p: Params
     yield from claimed("readable", (*listing.claims, *((read,) if listing.refs else ())))
 
 
-@gate(code="INT001", name="unreadable", reads=[Role.CAMERA], conclude=conclude)
+@gate(code="INT001", name="unreadable", reads=CAMERAS, conclude=conclude)
 def unreadable(
     ep: Episode,
     p: Params,
@@ -122,9 +123,9 @@ def unreadable(
 ) -> Iterator[Outcome]:
     """Read everything that is there."""
     yield from _tables(ep, p)
-    for declared in ep.missing(Role.CAMERA):
+    for declared in ep.missing(*CAMERAS):
         yield Abstain("absent-stream", "declared, not delivered", declared.name)
-    for camera in ep.by_role(Role.CAMERA):
+    for camera in ep.by_role(*CAMERAS):
         yield _camera(camera, containers.get(camera.name), pictures, p)
 
 
@@ -136,7 +137,7 @@ def _tables(ep: Episode, p: Params) -> Iterator[Outcome]:
             claim.size, t0, t1, unit="1", limit=p.limit, stream=claim.stream, channel=claim.about,
             note=f"declared {claim.declared}, found {claim.found}",
         )  # fmt: skip
-    rows = [s for s in ep.streams if s.role is not Role.CAMERA]
+    rows = [s for s in ep.streams if s.role not in CAMERAS]
     if rows and not claims:
         yield Evidence.single(0.0, t0, t1, unit="1", limit=p.limit, channel="tables")
     elif not ep.streams and not claims:
@@ -159,9 +160,9 @@ def _camera(
             1.0, t0, t1, unit="frame", limit=p.limit, stream=camera.name, channel="container",
             note=str(found),
         )  # fmt: skip
-    if pictures is None:
+    seen = (pictures or {}).get(camera.name)
+    if pictures is None or (seen is None and camera.role is Role.DEPTH):  # no brightness in the pixel format
         return Abstain("not-decoded", "the container is sound; its pictures were not decoded", camera.name)
-    seen = pictures.get(camera.name)
     if seen is None or not seen.asked:
         return Evidence.single(
             float(max(len(camera), 1)), *span(camera.t), unit="frame", limit=p.limit, stream=camera.name,

@@ -1,14 +1,15 @@
 """A column stands in the data twice.
 
 What: whether two differently named channels of one stream hold the same numbers while both move, and
-whether a table names a column twice.
+whether a table, or a stream, names a column twice.
 
 Why: one of the two was written from the wrong source, so a joint is missing and nobody notices; a table
 with one name twice is refused by plain readers or loses one of the two.
 
 Method: channels that move are compared bit by bit over the whole episode (equal sums first, so that most
 pairs are never compared). Fingers and grippers may be coupled on purpose and are out of scope. Names in
-tables are what the reader reports.
+tables are what the reader reports; two channels of a stream are named alike where the names are equal, or
+resolve to one joint with one unit.
 
 Source: FAULTS D52; the public Franka sample's episode table names columns twice.
 
@@ -56,6 +57,13 @@ def copied(to: str, source: str, change: float = 0.0) -> Episode:
     return edit(teleop(), "observation.state", copy)
 
 
+def renamed(name: str) -> Episode:
+    """A clean episode whose left elbow is called ``name`` in the state."""
+    state = teleop().streams[0]
+    channels = tuple(replace(c, name=name) if c.name == "left_elbow" else c for c in state.channels)
+    return teleop().with_stream(replace(state, channels=channels))
+
+
 def locked() -> Episode:
     """All of both wrists is locked at 0."""
 
@@ -85,6 +93,10 @@ CASES = (
     Case("columns that may be fingers", lambda: replace(copied("right_elbow", "left_elbow"), embodiment=None),
          "abstain", reason="scope-unknown"),
     Case("locked joints are equal", locked, "pass"),
+    Case("two channels have one name", lambda: renamed("left_shoulder_pitch"), "fail", at=(0.0, 10.0),
+         channel="left_shoulder_pitch"),
+    Case("two channels are one joint", lambda: renamed("kLeftShoulderPitch"), "fail", at=(0.0, 10.0),
+         channel="left_shoulder_pitch"),
     Case("a name stands twice", lambda: replace(teleop(), claims=(claim(1.0),)), "fail",
          channel="stats/action/min"),
     Case("no streams", lambda: replace(teleop(), streams=(), declared=()), "abstain", reason="absent-stream"),
@@ -107,8 +119,26 @@ def measure(ep: Episode, p: Params, episode_claims: Mapping[str, Iterable[Outcom
         yield from episode_claims["duplicate-column"]
     yield from (Abstain("absent-stream", "declared, not there", d.name) for d in ep.missing(*VECTORS))
     for stream in ep.by_role(*VECTORS):
+        yield from _named_alike(ep, stream)
         if stream.x.shape[1] > 1:
             yield _copies(ep, stream, p)
+
+
+def _named_alike(ep: Episode, stream: Stream) -> Iterator[Outcome]:
+    """One finding per name, or joint, that several channels have."""
+    index = ep.embodiment.resolve(stream.names) if ep.embodiment else np.full(len(stream.names), -1)
+    same: dict[tuple[Any, ...], list[str]] = {}
+    for channel, joint in zip(stream.channels, index.tolist(), strict=True):
+        key = (channel.name,) if joint < 0 else (joint, channel.role, channel.unit)
+        same.setdefault(key, []).append(channel.name)
+    t0, t1 = span(stream.t)
+    for names in same.values():
+        if len(names) > 1 and names[0]:
+            note = f"channels of one stream have one name: {', '.join(names[:4])}"
+            yield Evidence.single(
+                float(len(names) - 1), t0, t1, unit="1", limit=0.0, stream=stream.name, channel=names[0],
+                note=note,
+            )  # fmt: skip
 
 
 def _copies(ep: Episode, stream: Stream, p: Params) -> Outcome:

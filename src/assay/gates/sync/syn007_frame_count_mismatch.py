@@ -38,6 +38,7 @@ from assay.signals.pictures import Pictures
 from assay.synth import teleop
 from assay.synth.pictures import container, film
 
+CAMERAS = (Role.CAMERA, Role.DEPTH)
 _CAMERA = "observation.images.cam_0"
 
 
@@ -92,7 +93,7 @@ CASES = (
 )  # fmt: skip
 
 
-@gate(code="SYN007", name="frame-count-mismatch", reads=[Role.CAMERA])
+@gate(code="SYN007", name="frame-count-mismatch", reads=CAMERAS)
 def frame_count_mismatch(
     ep: Episode,
     p: Params,
@@ -100,9 +101,9 @@ def frame_count_mismatch(
     pictures: Mapping[str, Pictures] | None,
 ) -> Iterator[Outcome]:
     """Count the pictures of each camera against its rows."""
-    for declared in ep.missing(Role.CAMERA):
+    for declared in ep.missing(*CAMERAS):
         yield Abstain("absent-stream", "declared, not delivered", declared.name)
-    for camera in ep.by_role(Role.CAMERA):
+    for camera in ep.by_role(*CAMERAS):
         found = containers.get(camera.name)
         if isinstance(found, Container):
             yield _difference(camera, found, (pictures or {}).get(camera.name), p)

@@ -9,12 +9,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from assay.model import Claim
+from assay.model import Claim, Topic
 from assay.readers.lerobot.info import BOOKKEEPING, Feature
 from assay.readers.lerobot.parquet import dtype_name, row_width
 
 __all__ = [
     "FLAGS",
+    "bookkeeping",
     "boundary",
     "columns",
     "counters",
@@ -55,15 +56,31 @@ def _column(feature: Feature, kind: pa.DataType, where: str) -> Claim:
     return Claim("declared", "column", f"{feature.dtype} x {declared}", seen, size, feature.name, where)
 
 
+def bookkeeping(
+    features: tuple[Feature, ...], schema: pa.Schema, book: Book, rows: int, where: str
+) -> Iterator[Claim]:
+    """Columns that the format requires and that are not there, or hold no number in any row.
+
+    One that is declared and not there is reported by `columns`. GR00T's flavour of the format, which has a
+    ``modality.json``, knows no ``frame_index``.
+    """
+    declared, there = {f.name for f in features}, set(schema.names)
+    spared = {"frame_index"} if any(f.parts for f in features) else set[str]()
+    for name in BOOKKEEPING:
+        if name not in there | declared | spared:
+            yield Claim("declared", name, "a column, as the format requires", "absent", 1.0, name, where)
+        elif name in there and name not in book and rows:
+            topic: Topic = "declared" if name == "timestamp" else "pointer"
+            yield Claim(topic, name, "one number in each row", "none in any row", float(rows), name, where)
+
+
 def counters(book: Book, episode: int, labelled: bool, runs: int, where: str) -> Iterator[Claim]:
     """``episode_index``, ``frame_index`` and ``index`` of the rows, each against what it must count."""
     labels = book.get("episode_index")
-    if labels is None:
-        yield _pointer("episode_index", str(episode), "no such column", float("nan"), where)
-    elif labelled:
+    if labelled and labels is not None:
         text = f"rows in {runs} stretches" if runs != 1 else "rows in one stretch"
         yield _pointer("episode_index", "one stretch of rows", text, float(max(0, runs - 1)), where)
-    else:
+    elif labels is not None:
         wrong = labels != episode
         yield _pointer("episode_index", str(episode), _rows(wrong, labels), float(wrong.sum()), where)
     frames = book.get("frame_index")

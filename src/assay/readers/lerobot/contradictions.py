@@ -50,15 +50,16 @@ def _totals(info: Info, table: Episodes, tasks: Mapping[int, str]) -> Iterator[C
     total = info.totals.get
     lengths = [row.length for row in table.rows.values()]
     frames = sum(n for n in lengths if n is not None) if lengths and None not in lengths else None
-    yield _count("total_episodes", total("total_episodes"), len(table.rows) if table.rows else None)
+    if total("total_episodes") is None:
+        yield Claim("declared", "total_episodes", "not stated", str(len(table.rows)), 1.0, where=INFO)
+    else:
+        yield _count("total_episodes", total("total_episodes"), len(table.rows) if table.rows else None)
     yield _count("total_frames", total("total_frames"), frames)
     yield _count("total_tasks", total("total_tasks"), len(tasks) or None)
     if info.major == 2 and "total_videos" in info.totals:
         episodes = total("total_episodes")
         videos = None if episodes is None else episodes * len(info.cameras)
         yield _count("total_videos", total("total_videos"), videos)
-    rate = "nan" if info.fps is None else str(float(info.fps))
-    yield Claim("declared", "fps", rate, rate, float("nan") if info.fps is None else 0.0, where=INFO)
 
 
 def _ids(info: Info, table: Episodes) -> Iterator[Claim]:
@@ -83,7 +84,7 @@ def _splits(info: Info, table: Episodes) -> Iterator[Claim]:
         spans += [(int(found[1]), int(found[2]))] if found else []
     said = ", ".join(f"{name} {text}" for name, text in info.splits.items())[:120]
     if odd:
-        yield Claim("declared", "splits", said, "not begin:end", float("nan"), where=INFO)
+        yield Claim("declared", "splits", said, "not begin:end", float(odd), where=INFO)
         return
     beyond = max([stop - n for _, stop in spans] + [0])
     inside = _union([(min(a, n), min(b, n)) for a, b in spans])

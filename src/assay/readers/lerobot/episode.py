@@ -23,6 +23,9 @@ from assay.sheet import Sheet
 
 __all__ = ["open_episode"]
 
+MOST_ROWS: Final = 10_000_000
+"""No episode is longer (four days at 30 Hz); times of a longer one that has no rows are not made up."""
+
 MOST_SECONDS: Final = 9e9
 """int64 nanoseconds end a little later; a stamp beyond is no time."""
 
@@ -117,8 +120,8 @@ def _book(data: Data) -> dict[str, NDArray[Any]]:
     for name in BOOKKEEPING:
         said = column(data.table, name)
         if said is not None and is_numeric(said.type):
-            x, _ = values(said, 1)
-            if x.shape[1:] == (1,):
+            x, odd = values(said, 1)
+            if x.shape[1:] == (1,) and (odd < len(x) or not len(x)):
                 book[name] = x[:, 0]
     return book
 
@@ -145,8 +148,10 @@ def _times(
         raise UnreadableError("the episode has neither timestamps nor a declared rate", where=where or ref.id)
     found.conversions.append("times: counted from the declared fps, because no timestamps are there")
     n = rows if rows is not None else ref.frames or 0
-    if n > 2**31:
-        raise UnreadableError("the declared length is not usable", where=ref.id, found=str(n))
+    if rows is None and n > MOST_ROWS:
+        said = f"at most {MOST_ROWS} rows"
+        found.claims.append(Claim("declared", "length", said, str(n), float(n - MOST_ROWS), where=ref.id))
+        n = 0
     counted: NDArray[np.int64] = np.rint(np.arange(n) * (1e9 / float(info.fps))).astype(np.int64)
     return counted
 
@@ -157,6 +162,7 @@ def _row_claims(
     key, path, n = part.key, part.path, data.table.num_rows
     return [
         *checks.columns(info.features, data.schema, path),
+        *checks.bookkeeping(info.features, data.schema, book, n, path),
         *checks.counters(book, key["episode"], data.labelled, data.runs, path),
         checks.boundary(key, n, book, path),
         *checks.template_statistics(book, stored),

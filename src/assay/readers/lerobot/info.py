@@ -16,12 +16,14 @@ from assay.readers.lerobot.files import Template, json_of, whole
 from assay.readers.lerobot.meaning import channel, sided, stream_role
 from assay.units import si_factor
 
-__all__ = ["BOOKKEEPING", "INFO", "Feature", "Info", "exact_rate", "read_info"]
+__all__ = ["BOOKKEEPING", "INFO", "MOST_CHANNELS", "Feature", "Info", "exact_rate", "read_info"]
 
 INFO: Final = "meta/info.json"
 MODALITY: Final = "meta/modality.json"
 BOOKKEEPING: Final = ("timestamp", "frame_index", "episode_index", "index", "task_index")
-MOST_CHANNELS: Final = 100_000
+MOST_CHANNELS: Final = 4096
+MOST_RATE: Final = 10_000
+"""Hz; no state or camera of a robot is written faster."""
 
 Kind = Literal["numeric", "video", "image", "bookkeeping", "annotation", "other"]
 Modality = Mapping[str, tuple[tuple[str, int, int], ...]]
@@ -110,7 +112,7 @@ def exact_rate(fps: Any) -> Fraction | None:
             return None
     if isinstance(fps, bool) or not isinstance(fps, int | float):
         return None
-    if not math.isfinite(fps) or not 1e-3 <= fps <= 1e6:
+    if not math.isfinite(fps) or not 1e-3 <= fps <= MOST_RATE:
         return None
     near = Fraction(round(fps * 1.001) * 1000, 1001)
     if not float(fps).is_integer() and abs(float(near) - fps) < 6e-3:
@@ -128,7 +130,6 @@ def read_info(root: Path) -> Info:
     if not isinstance(raw, dict) or not isinstance(raw.get("features"), dict):
         raise UnreadableError("not LeRobot metadata", where=INFO, expected="an object with features")
     version, major = _version(root, raw)
-    splits = raw.get("splits")
     data, video = _PATHS[major]
     robot = raw.get("robot_type")
     modality, claims = _modality(root)
@@ -138,15 +139,29 @@ def read_info(root: Path) -> Info:
         fps=exact_rate(raw.get("fps")),
         robot_type=robot if isinstance(robot, str) and robot else None,
         totals={k: whole(v) for k, v in raw.items() if k.startswith("total_")},
-        splits={str(k): v for k, v in splits.items() if isinstance(v, str)}
-        if isinstance(splits, dict)
-        else {},
+        splits=_splits(raw.get("splits")),
         chunks_size=max(1, whole(raw.get("chunks_size")) or 1000),
         data=Template.parse(raw.get("data_path") or data, f"{INFO} data_path"),
         video=Template.parse(raw.get("video_path") or video, f"{INFO} video_path"),
         features=tuple(_feature(str(k), v, modality) for k, v in raw["features"].items()),
-        claims=claims,
+        claims=(*claims, _rate(raw.get("fps"))),
     )
+
+
+def _rate(said: Any) -> Claim:
+    """Whether the declared rate is a number of Hz that a recorder can have."""
+    usable = not isinstance(said, str) and exact_rate(said) is not None
+    text = "no rate" if not usable else str(said)
+    return Claim("declared", "fps", repr(said)[:40], text, float(not usable), where=INFO)
+
+
+def _splits(raw: Any) -> dict[str, str]:
+    """Split → range as it is written; what is no text is kept as what it is, so that it can be refused."""
+    if raw is None:
+        return {}
+    if not isinstance(raw, dict):
+        return {"splits": repr(raw)[:40]}
+    return {str(k): v if isinstance(v, str) else repr(v)[:40] for k, v in raw.items()}
 
 
 def _version(root: Path, raw: Mapping[str, Any]) -> tuple[str, int]:
@@ -198,7 +213,8 @@ def _feature(name: str, raw: Any, modality: Modality) -> Feature:
         return Feature(name, dtype, shape, "bookkeeping", Role.OTHER)
     if dtype in ("video", "image"):
         facts = {**_facts(raw.get("video_info")), **_facts(raw.get("info"))}
-        depth = bool(facts.get("is_depth_map") or facts.get("video.is_depth_map"))
+        # A text such as "false" is no truth value, and an ordinary camera must not escape by one.
+        depth = facts.get("is_depth_map") is True or facts.get("video.is_depth_map") is True
         role = Role.DEPTH if depth else Role.CAMERA
         return Feature(name, dtype, shape, "video" if dtype == "video" else "image", role, video=facts)
     if name.startswith("annotation."):

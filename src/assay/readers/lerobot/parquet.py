@@ -20,6 +20,10 @@ __all__ = ["BROKEN", "column", "dtype_name", "is_numeric", "opened", "read", "ro
 BROKEN: Final = (pa.ArrowException, OSError, ValueError, MemoryError, OverflowError)
 """What pyarrow raises upon broken bytes."""
 
+MOST_ROWS: Final = 20_000_000
+MOST_DECODED: Final = 2 << 30
+"""Rows and bytes of one read; a few kilobytes of run lengths can promise far more than memory holds."""
+
 _POINTER: Final = b"version https://git-lfs"
 
 
@@ -60,13 +64,14 @@ def read(
     """The named top-level columns, by place, so that doubled names and dots in names do no harm.
 
     Raises:
-        UnreadableError: if the bytes are broken.
+        UnreadableError: if the bytes are broken, or promise more than `MOST_ROWS` or `MOST_DECODED`.
     """
     try:
         wanted = set(names)
-        paths, at = [], 0
-        parquet = file.schema
-        for field in schema or file.schema_arrow:
+        paths, at = list[str](), 0
+        parquet, arrow = file.schema, schema or file.schema_arrow
+        _bounded(file, wanted, groups, arrow, relative)
+        for field in arrow:
             leaves = _leaves(field.type)
             if field.name in wanted:
                 paths += [parquet.column(i).path for i in range(at, at + leaves)]
@@ -76,6 +81,27 @@ def read(
         return file.read_row_groups(groups, columns=paths, use_threads=False)
     except BROKEN as error:
         raise unreadable(relative, error) from error
+
+
+def _bounded(file: Any, wanted: set[str], groups: list[int] | None, schema: Any, relative: str) -> None:
+    """Refuse, by the footer alone, what would not fit into memory once it is decoded.
+
+    Numbers of each chunk are not asked for: pyarrow ends the process where a broken footer lacks them.
+    """
+    footer = file.metadata
+    chosen = [footer.row_group(i) for i in (range(footer.num_row_groups) if groups is None else groups)]
+    rows = sum(max(0, group.num_rows) for group in chosen)
+    # Encoded by dictionary or run lengths, a column is smaller than its decoded numbers.
+    widths = [row_width(field.type) or 1 for field in schema if field.name in wanted]
+    size = 4 * rows * sum(widths)
+    if wanted.issuperset(schema.names):
+        size = max(size, sum(max(0, group.total_byte_size) for group in chosen))
+    if rows > MOST_ROWS or size > MOST_DECODED:
+        raise UnreadableError(
+            "the file promises more than is read at once", where=relative,
+            found=f"{rows} rows, {size >> 20} MiB decoded",
+            expected=f"at most {MOST_ROWS} rows and {MOST_DECODED >> 20} MiB",
+        )  # fmt: skip
 
 
 def _leaves(kind: pa.DataType) -> int:
@@ -153,6 +179,8 @@ def values(data: pa.ChunkedArray, width: int | None) -> tuple[NDArray[Any], int]
 def _patched(array: pa.Array, lengths: NDArray[np.int64], width: int | None) -> tuple[NDArray[Any], int]:
     known = lengths[lengths >= 0]
     c = width if width is not None and (known == width).any() else _commonest(known)
+    if len(array) * c > MOST_DECODED // 8:
+        raise UnreadableError("rows too long to be held", found=f"{len(array)} rows of {c} numbers")
     x = np.full((len(array), c), np.nan)
     good = lengths == c
     rows = array.filter(pa.array(good))
@@ -187,6 +215,7 @@ def _lengths(array: pa.Array) -> NDArray[np.int64]:
 
 
 def _flat(array: pa.Array) -> pa.Array:
+    """The numbers of all rows, one after another; truth values as 0 and 1."""
     while array.type.num_fields:
         array = array.flatten()
-    return array
+    return array.cast(pa.uint8()) if pa.types.is_boolean(array.type) else array

@@ -106,10 +106,13 @@ def _held(path: Path, relative: str) -> _File:
     label = column(read(file, ["episode_index"], relative), "episode_index")
     begins, labels = np.zeros(0, np.int64), None
     if label is not None and pa.types.is_integer(label.type):
-        x = values(label, 1)[0][:, 0]
-        begins = np.flatnonzero(np.concatenate([[len(x) > 0], x[1:] != x[:-1]])[: len(x)])
-        labels = x[begins]
-        begins = np.append(begins, len(x))
+        whole = values(label, 1)[0]
+        labelled = whole.shape[1] and not (len(whole) and np.isnan(whole).all())
+        if labelled:  # not null in every row
+            x = whole[:, 0]
+            begins = np.flatnonzero(np.concatenate([[len(x) > 0], x[1:] != x[:-1]])[: len(x)])
+            labels = x[begins]
+            begins = np.append(begins, len(x))
     _kept.append(_File(key, file, begins, labels, groups))
     return _kept[0]
 

@@ -11,9 +11,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from assay.errors import UnreadableError
 from assay.model import Channel, Claim, Clock, Role, Span, Stream
 from assay.readers.lerobot import checks
-from assay.readers.lerobot.info import Feature, Info
+from assay.readers.lerobot.info import MOST_CHANNELS, Feature, Info
 from assay.readers.lerobot.meaning import by_body, in_scale
 from assay.readers.lerobot.parquet import column, innermost, is_numeric, values
 from assay.readers.lerobot.rows import Data
@@ -46,6 +47,11 @@ def numbers(info: Info, data: Data, t: NDArray[np.int64], want: frozenset[Role] 
         if not is_numeric(said.type):
             continue  # the claim about its type says so
         x, odd = values(said, feature.width)
+        if x.shape[1] > MOST_CHANNELS:
+            raise UnreadableError(
+                "rows too long to be channels", where=feature.name, found=f"{x.shape[1]} numbers in a row",
+                expected=f"at most {MOST_CHANNELS}",
+            )  # fmt: skip
         text = f"{odd} rows null or of another length" if odd else "every row whole"
         found.claims.append(Claim("declared", "rows", "every row whole", text, float(odd), feature.name))
         if feature.width is not None and x.shape[1] != feature.width and len(x):
