@@ -16,8 +16,9 @@ where its measured side rests for nine tenths of the episode; columns that may b
 Source: METHODS 7 (dead); FAULTS D48, D49. On 43 real episodes no arm channel rests exactly for 1 s, while
 in 35 of 38 some finger does; five simulated ones hold 18 locked joints each.
 
-Blind spots: fill values on both sides; constant with noise added; channels without a namesake; motion by
-gravity or by a person under a constant request is an alarm.
+Blind spots: fill values on both sides of single channels (of all channels at once they fail); constant with
+noise added; channels without a namesake; motion by gravity or by a person under a constant request is an
+alarm.
 
 Dose: travel of the joint while the other side is dead (rad).
 """
@@ -49,6 +50,7 @@ class Params:
 
     limit: float = param(0.05, "rad", "3 degrees: resting G1 arms range over 0.004 to 0.05 rad", judged=True)
     limit_share: float = param(0.05, "1", "5 % of a drive's range, the same place as 3 degrees", judged=True)
+    limit_fill: float = param(1.0, "s", "no live joint holds a value exactly so long; see hold", judged=True)
     equal: float = param(1e-6, "unknown", "float32 rounding of values of a few radians")
     hold: float = param(1.0, "s", "the longest exact hold of a live arm joint in 43 episodes is 0.8 s")
     finger: float = param(0.9, "1", "of an episode; real fingers rest on an end stop for up to 0.64 of one")
@@ -97,7 +99,7 @@ def still() -> Episode:
     """Every channel is constant on both sides."""
     ep = teleop()
     for name in ("observation.state", "action"):
-        ep = edit(ep, name, lambda x, _: np.zeros_like(x))
+        ep = edit(ep, name, lambda x, _: np.tile(x[:1], (len(x), 1)))
     return ep
 
 
@@ -124,6 +126,11 @@ CASES = (
          reason="scope-unknown"),
     Case("nothing moves", still, "abstain", reason="still"),
     Case("no action", lambda: teleop().without_stream("action"), "abstain", reason="absent-stream"),
+    Case(
+        "every joint and request is 0 throughout",
+        lambda: edit(edit(teleop(), "observation.state", lambda x, _: x * 0), "action", lambda x, _: x * 0),
+        "fail", channel="all",
+    ),
 )  # fmt: skip
 
 
@@ -166,6 +173,7 @@ def _pair(pair: Pair, p: Params) -> Iterator[Outcome]:
     scope[constant] = OUT
     if constant.any():
         yield Fact(f"locked {pair.stream}", [n for n, c in zip(pair.names, constant, strict=True) if c])
+    yield from _filled(pair, p)
     if constant.all():
         yield Abstain("still", "every channel is constant", pair.stream)
         return
@@ -174,6 +182,21 @@ def _pair(pair: Pair, p: Params) -> Iterator[Outcome]:
     for unit in sorted(set(pair.state_unit)):
         use = np.flatnonzero(np.array(pair.state_unit) == unit)
         yield _evidence(pair, use, (value[use], start[use], end[use]), scope[use], p)
+
+
+def _filled(pair: Pair, p: Params) -> Iterator[Outcome]:
+    """The longest stretch in which every value of both streams is 0: no encoder reads that."""
+    if len(pair.a) != len(pair.s) or not len(pair.t):
+        return
+    first, end = runs(~(pair.a.any(axis=1) | pair.s.any(axis=1)))
+    if not len(first):
+        return
+    longest = int(np.argmax(end - first))
+    t0, t1 = int(pair.t[first[longest]]), int(pair.t[end[longest] - 1])
+    yield Evidence.single(
+        (t1 - t0) * 1e-9, t0, t1, unit="s", limit=p.limit_fill, limit_key="limit_fill", stream=pair.stream,
+        against=pair.state, channel="all", note="every value of both streams is 0: filled in, not measured",
+    )  # fmt: skip
 
 
 def _evidence(
