@@ -188,7 +188,7 @@ def _filled(pair: Pair, p: Params) -> Iterator[Outcome]:
     """The longest stretch in which every value of both streams is 0: no encoder reads that."""
     if len(pair.a) != len(pair.s) or not len(pair.t):
         return
-    first, end = runs(~(pair.a.any(axis=1) | pair.s.any(axis=1)))
+    first, end = runs(np.asarray(~(pair.a.any(axis=1) | pair.s.any(axis=1))))
     if not len(first):
         return
     longest = int(np.argmax(end - first))
