@@ -167,7 +167,7 @@ def _episodes(n: int) -> str:
 
 def _corpus_line(corpus: Mapping[str, Any]) -> str:
     kind = corpus["kind"]
-    known = f"{kind} ({corpus['kind_origin']})"
+    known = f"{kind} ({corpus.get('kind_origin', '')})"
     judged = "kind unresolved, judged as teleoperation" if kind == "unresolved" else known
     body = corpus["embodiment"]
     shown = f"body {body} ({corpus['embodiment_origin']})" if body else "body unknown"
