@@ -44,7 +44,7 @@ def test_an_own_lerobot_folder_without_a_sheet_in_one_command(
     code, said = typed("run mine --out run --jobs 1", monkeypatch, capsys)
     assert code == 1
     assert "body unitree_g1_29+inspire (inferred)" in said
-    assert "accepted 1, rejected 1, unmeasured 0 of 2 declared" in said
+    assert "accepted 1, rejected 1, unmeasured 0 of 2 episodes" in said
     assert "RTG001 joint limit violation: 1 episode, all at observation.state left_elbow" in said
     code, said = typed("verdicts run", monkeypatch, capsys)
     assert code == 1
