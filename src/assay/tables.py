@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 __all__ = ["SCHEMAS", "write_tables"]
 
-_BATCH: Final = 200
+_BATCH: Final = 32
 """Episodes per row group: bounds memory whatever the corpus."""
 
 
