@@ -71,7 +71,8 @@ requirements: ## pin again from pyproject.toml (run with the oldest supported Py
 	@test -x $(BIN)/pip-compile || { $(PYTHON) -m venv $(VENV) && $(PIP) install --quiet pip-tools; }
 	@$(COMPILE) --build-deps-for editable --output-file requirements.txt pyproject.toml
 	@$(BIN)/python -c '$(DEV_GROUP)' > dev-group.in
-	@$(COMPILE) --constraint requirements.txt --output-file requirements-dev.txt pyproject.toml dev-group.in; \
+	@$(COMPILE) --constraint requirements.txt --extra ros --extra physics \
+		--output-file requirements-dev.txt pyproject.toml dev-group.in; \
 		status=$$?; rm -f dev-group.in; exit $$status
 	@sed -i.bak 's/-r dev-group.in/dev group (pyproject.toml)/' requirements-dev.txt && rm -f requirements-dev.txt.bak
 

@@ -68,6 +68,7 @@ class Measure:
     worst10: float
     settled: str = ""
     detail: str = ""
+    by: str = ""
 
 
 def count(evidence: Evidence, gate: str, version: int, scope: str, subject: str) -> tuple[Measure, Bool]:
@@ -90,7 +91,7 @@ def count(evidence: Evidence, gate: str, version: int, scope: str, subject: str)
         u=float(np.max(e.u)) if np.size(e.u) else 0.0, seconds=float(np.sum(e.t1 - e.t0)) * 1e-9,
         sure=numbers[0], maybe=numbers[1], maybe_unknown=numbers[2],
         simple_beyond=int(np.count_nonzero(beyond(e, value, e.limit) & known)),
-        worst10=_worst_window(sure, counted, e.t0), detail=e.doubt,
+        worst10=_worst_window(sure, counted, e.t0), detail=e.doubt, by=e.by,
     )  # fmt: skip
     return measure, sure
 

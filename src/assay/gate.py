@@ -95,6 +95,7 @@ class Evidence:
         apart: whether every sample is a finding of its own (claims) instead of part of a stretch of time.
         note: a few words that help whoever reads the finding (a likely cure, an estimate).
         doubt: a few words for whoever reads an abstention (two limits that disagree, what scatters).
+        by: the evidence it rests on where a gate has several (``stamps``, ``claps``, ``content``).
     """
 
     value: NDArray[np.floating[Any]]
@@ -119,6 +120,7 @@ class Evidence:
     apart: bool = False
     note: str = ""
     doubt: str = ""
+    by: str = ""
 
     def __post_init__(self) -> None:
         n = len(self.value)

@@ -1,0 +1,32 @@
+"""How far two streams are apart in time, as an estimate with its error, its place and what it rests on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = ["Offset"]
+
+
+@dataclass(frozen=True, slots=True)
+class Offset:
+    """One estimate of how much later one stream is than another.
+
+    Attributes:
+        stream: the one that is late where ``seconds`` is positive; against: the other.
+        t0, t1: int64 ns, the stretch of the episode that the estimate speaks for.
+        seconds: the offset; u: its standard uncertainty, bias of the method included.
+        by: what it rests on: ``stamps``, ``claps``, ``content``, ``trigger`` or ``log``.
+        reference: ``absolute``, or ``deviation`` from the rig's median over the corpus.
+        end: which end of the episode, or ``whole``.
+    """
+
+    stream: str
+    against: str
+    t0: int
+    t1: int
+    seconds: float
+    u: float
+    by: Literal["stamps", "claps", "content", "trigger", "log"]
+    reference: Literal["absolute", "deviation"] = "absolute"
+    end: Literal["start", "end", "whole"] = "whole"
