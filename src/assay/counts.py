@@ -110,7 +110,7 @@ def settled(outcome: Abstain | NotApplicable, head: tuple[str, str, str, int]) -
     )  # fmt: skip
 
 
-def beyond(e: Evidence, value: Floats, limit: float) -> Bool:
+def beyond(e: Evidence, value: Floats, limit: float | Floats) -> Bool:
     """Where values lie beyond the limit, in the evidence's sense; NaN does not."""
     with np.errstate(invalid="ignore"):
         if e.sense == "above":
@@ -128,12 +128,35 @@ def _counts(e: Evidence, value: Floats, state: NDArray[np.int8], nan: Bool) -> t
         sure = _tail(e, low[known])
         maybe = tuple(n + n_nan for n in _tail(e, high[counted & ~nan]))
         return sure, maybe, tuple(n + n_unknown_nan for n in _tail(e, high[unknown & ~nan]))
-    rows = []
-    for limit in e.limit * MULTIPLES:
-        may = _maybe(e, value, counted, nan, doubtful, limit)
-        sure_here = _sure(e, value, known, limit)
-        rows.append((sure_here, may, may & unknown))
-    return tuple(tuple(int(np.count_nonzero(row[i])) for row in rows) for i in range(3))
+    low, high = _guarded(e, value)
+    limits = (e.limit * MULTIPLES)[:, None]
+    sure, _ = _lasting(known & beyond(e, low, limits), e)
+    maybe, among = _lasting(counted & (nan | beyond(e, high, limits)), e, keep=doubtful, among=unknown)
+    return sure, maybe, among
+
+
+def _lasting(
+    masks: Bool, e: Evidence, *, keep: Bool | None = None, among: Bool | None = None
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Samples of each rung's lasting runs, and those ``among`` some; runs with a sample of ``keep`` last.
+
+    ``masks`` is (rungs, n); all rungs lie in one row with a gap after each, so that one pass finds all runs.
+    """
+    rungs, n = masks.shape
+    row = np.zeros(rungs * (n + 1) + 1, bool)
+    row[1:].reshape(rungs, n + 1)[:, :n] = masks
+    edges = np.flatnonzero(row[1:] != row[:-1])
+    rung, (first, end) = edges[::2] // (n + 1), (edges[::2] % (n + 1), edges[1::2] % (n + 1))
+    lasting = (e.t1[end - 1] - e.t0[first]) >= e.min_run * 1e9 - 1  # a nanosecond of rounding
+    if keep is not None and keep.any():
+        held = np.concatenate(([0], np.cumsum(keep)))
+        lasting |= held[end] > held[first]
+    rung, first, end = rung[lasting], first[lasting], end[lasting]
+    whole = tuple(np.bincount(rung, end - first, rungs).astype(int).tolist())
+    if among is None or not among.any():
+        return whole, (0,) * rungs
+    part = np.concatenate(([0], np.cumsum(among)))
+    return whole, tuple(np.bincount(rung, part[end] - part[first], rungs).astype(int).tolist())
 
 
 def _tail(e: Evidence, values: Floats) -> tuple[int, ...]:
@@ -158,28 +181,18 @@ def _sure(e: Evidence, value: Floats, known: Bool, limit: float) -> Bool:
     return drop_short(mask, e.t0, e.t1, e.min_run) if e.min_run > 0 else mask
 
 
-def _maybe(e: Evidence, value: Floats, counted: Bool, nan: Bool, doubtful: Bool, limit: float) -> Bool:
-    mask = counted & (nan | beyond(e, _guarded(e, value)[1], limit))
-    return drop_short(mask, e.t0, e.t1, e.min_run, keep=doubtful)
-
-
 def runs(mask: Bool) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """First and one-past-last index of each run of True; (k,), (k,)."""
     edges = np.diff(np.concatenate(([0], mask.view(np.int8), [0])))
     return np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
 
 
-def drop_short(
-    mask: Bool, t0: NDArray[np.int64], t1: NDArray[np.int64], min_run: float, keep: Bool | None = None
-) -> Bool:
-    """Clear runs that last less than ``min_run`` seconds, except those that hold a sample of ``keep``."""
+def drop_short(mask: Bool, t0: NDArray[np.int64], t1: NDArray[np.int64], min_run: float) -> Bool:
+    """Clear runs that last less than ``min_run`` seconds."""
     first, end = runs(mask)
     if not len(first):
         return mask
     lasting = (t1[end - 1] - t0[first]) >= min_run * 1e9 - 1  # a nanosecond of rounding
-    if keep is not None:
-        held = np.concatenate(([0], np.cumsum(keep)))
-        lasting |= held[end] > held[first]
     marks = np.zeros(len(mask) + 1, np.int8)
     marks[first[lasting]] += 1
     marks[end[lasting]] -= 1
