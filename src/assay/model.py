@@ -132,6 +132,10 @@ class Stream:
         rate: the declared rate in Hz, exact.
         valid: (n,) bool where the data ships a mask, else None.
         clip: the pictures, for cameras.
+        stamps: further stamps of the same samples, (n,) int64 ns each, by who made them; never of
+            ``clock`` itself, and as the data has them: they may jump, be zero, or count from another epoch.
+            ``t`` is the one closest to the event that shares the episode's epoch: sensor before receive
+            (a message's publish time too) before log.
     """
 
     name: str
@@ -146,6 +150,7 @@ class Stream:
     frame: str = ""
     valid: NDArray[np.bool_] | None = None
     clip: Clip | None = None
+    stamps: Mapping[Clock, Int64] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -157,6 +162,10 @@ class Stream:
         """The one unit of all channels, or ``mixed``."""
         units = {channel.unit for channel in self.channels} or {"1"}
         return units.pop() if len(units) == 1 else "mixed"
+
+    def stamped(self, clock: Clock) -> Int64 | None:
+        """(n,) int64 ns by one clock, or None where it did not stamp this stream."""
+        return self.t if clock is self.clock else self.stamps.get(clock)
 
     def __len__(self) -> int:
         return len(self.t)
