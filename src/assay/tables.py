@@ -39,7 +39,7 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
         n_in="i", n_out="i", n_unknown="i", n_nan="i", n_finite="i", worst="f", median="f", u="f",
         seconds="f", sure="l",
         maybe="l", maybe_unknown="l", simple_beyond="i", worst10="f", settled="s",
-        detail="s",
+        detail="s", by="s",
     ),
     "findings": _schema(
         gate="s", subject="s", stream="s", channel="s", t0="i", t1="i", samples="i", worst="f", limit="f",
