@@ -71,29 +71,62 @@ class Measure:
     by: str = ""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Seen:
+    """The samples of one evidence, sorted into those that count, are known, unknown, NaN."""
+
+    e: Evidence
+    value: Floats
+    nan: Bool
+    counted: Bool
+    unknown: Bool
+    known: Bool
+    n_nan: int
+    n_unknown: int
+    ordered: Floats
+    """Finite values that count, ascending: median, worst and the counts of every rung at once."""
+
+    @property
+    def plain(self) -> bool:
+        """Whether all that counts is known, with one uncertainty."""
+        return not self.n_unknown and np.ndim(self.e.u) == 0
+
+
 def count(evidence: Evidence, gate: str, version: int, scope: str, subject: str) -> tuple[Measure, Bool]:
     """All counts of one evidence, and the mask of samples that are surely beyond its own limit."""
-    e, value = evidence, np.asarray(evidence.value, np.float64)
-    state = np.full(len(value), IN) if e.scope is None else e.scope
-    nan, counted, unknown = ~np.isfinite(value), state != OUT, state == UNKNOWN
-    known = (state == IN) & ~nan
-    sure = _sure(e, value, known, e.limit)
-    numbers = _counts(e, value, state, nan)
-    looked = value[counted & ~nan]
+    e, s = evidence, _seen(evidence)
+    numbers = _counts(s)
+    # The mask costs more than the count: nothing beyond, nothing to mark.
+    sure = _sure(e, s.value, s.known, e.limit) if numbers[0][AT_LIMIT] else np.zeros(len(s.value), bool)
+    n, n_counted = len(s.value), int(np.count_nonzero(s.counted))
+    n_known = len(s.ordered) if not s.n_unknown else int(np.count_nonzero(s.known))
+    simple = _tail(e, s.ordered if not s.n_unknown else np.sort(s.value[s.known]), np.array([e.limit]))[0]
     measure = Measure(
         gate=gate, gate_version=version, scope=scope, subject=subject, stream=e.stream, against=e.against,
         channel=e.channel, unit=e.unit, sense=e.sense, limit=float(e.limit), quota=float(e.quota),
-        min_run=e.min_run, limit_key=e.limit_key, quota_key=e.quota_key, reason=e.reason, n=len(value),
-        n_in=int(np.count_nonzero(state == IN)), n_out=len(value) - int(np.count_nonzero(counted)),
-        n_unknown=int(np.count_nonzero(unknown)), n_nan=int(np.count_nonzero(nan & counted)),
-        n_finite=int(np.count_nonzero(known)), worst=_worst(looked, e.sense),
-        median=float(np.median(looked)) if len(looked) else np.nan,
-        u=float(np.max(e.u)) if np.size(e.u) else 0.0, seconds=float(np.sum(e.t1 - e.t0)) * 1e-9,
-        sure=numbers[0], maybe=numbers[1], maybe_unknown=numbers[2],
-        simple_beyond=int(np.count_nonzero(beyond(e, value, e.limit) & known)),
-        worst10=_worst_window(sure, counted, e.t0), detail=e.doubt, by=e.by,
+        min_run=e.min_run, limit_key=e.limit_key, quota_key=e.quota_key, reason=e.reason, n=n,
+        n_in=n_counted - s.n_unknown, n_out=n - n_counted, n_unknown=s.n_unknown, n_nan=s.n_nan,
+        n_finite=n_known, worst=_worst(s.ordered, e.sense), median=_median(s.ordered),
+        u=float(np.max(e.u)) if np.size(e.u) else 0.0, seconds=int((e.t1 - e.t0).sum()) * 1e-9,
+        sure=numbers[0], maybe=numbers[1], maybe_unknown=numbers[2], simple_beyond=simple,
+        worst10=_worst_window(sure, s.counted, e.t0), detail=e.doubt, by=e.by,
     )  # fmt: skip
     return measure, sure
+
+
+def _seen(e: Evidence) -> _Seen:
+    value = np.asarray(e.value, np.float64)
+    if not np.isfinite(e.u).all():  # a number without a known error is no measurement
+        value = np.where(np.isfinite(e.u), value, np.nan)
+    finite = np.isfinite(value)
+    if e.scope is None and finite.all():
+        none = ~finite
+        return _Seen(e, value, none, finite, none, finite, 0, 0, np.sort(value))
+    state = np.full(len(value), IN) if e.scope is None else e.scope
+    nan, counted, unknown = ~finite, state != OUT, state == UNKNOWN
+    n_nan, n_unknown = int(np.count_nonzero(nan & counted)), int(np.count_nonzero(unknown))
+    looked = np.sort(value[counted & finite])
+    return _Seen(e, value, nan, counted, unknown, (state == IN) & finite, n_nan, n_unknown, looked)
 
 
 def settled(outcome: Abstain | NotApplicable, head: tuple[str, str, str, int]) -> Measure:
@@ -118,21 +151,33 @@ def beyond(e: Evidence, value: Floats, limit: float | Floats) -> Bool:
         return np.asarray(value < limit if e.strict else value <= limit)
 
 
-def _counts(e: Evidence, value: Floats, state: NDArray[np.int8], nan: Bool) -> tuple[tuple[int, ...], ...]:
+def _counts(s: _Seen) -> tuple[tuple[int, ...], ...]:
     """Sure, maybe, and maybe among the unknown, at every rung."""
-    known, doubtful = (state == IN) & ~nan, nan | (state == UNKNOWN)
-    counted, unknown = state != OUT, state == UNKNOWN
-    if e.min_run <= 0:
-        low, high = _guarded(e, value)
-        n_nan, n_unknown_nan = int(np.count_nonzero(nan & counted)), int(np.count_nonzero(nan & unknown))
-        sure = _tail(e, low[known])
-        maybe = tuple(n + n_nan for n in _tail(e, high[counted & ~nan]))
-        return sure, maybe, tuple(n + n_unknown_nan for n in _tail(e, high[unknown & ~nan]))
-    low, high = _guarded(e, value)
-    limits = (e.limit * MULTIPLES)[:, None]
-    sure, _ = _lasting(known & beyond(e, low, limits), e)
-    maybe, among = _lasting(counted & (nan | beyond(e, high, limits)), e, keep=doubtful, among=unknown)
-    return sure, maybe, among
+    e, limits = s.e, s.e.limit * MULTIPLES
+    if e.min_run > 0:
+        return _running(s, limits[:, None])
+    if s.plain:
+        low, high = _guarded(e, s.ordered)
+        sure = _tail(e, low, limits)
+        maybe = _tail(e, high, limits) if high is not low else sure
+        return sure, tuple(n + s.n_nan for n in maybe), (0,) * len(limits)
+    low, high = _guarded(e, s.value)
+    known, counted, unknown = s.known, s.counted & ~s.nan, s.unknown & ~s.nan
+    n_unknown_nan = int(np.count_nonzero(s.nan & s.unknown))
+    maybe = tuple(n + s.n_nan for n in _tail(e, np.sort(high[counted]), limits))
+    among = tuple(n + n_unknown_nan for n in _tail(e, np.sort(high[unknown]), limits))
+    return _tail(e, np.sort(low[known]), limits), maybe, among
+
+
+def _running(s: _Seen, limits: Floats) -> tuple[tuple[int, ...], ...]:
+    """The same where runs shorter than ``min_run`` do not count."""
+    e = s.e
+    low, high = _guarded(e, s.value)
+    sure, _ = _lasting(s.known & beyond(e, low, limits), e)
+    if high is low and not s.n_nan and not s.n_unknown:
+        return sure, sure, (0,) * len(sure)
+    keep = s.nan | s.unknown
+    return sure, *_lasting(s.counted & (s.nan | beyond(e, high, limits)), e, keep=keep, among=s.unknown)
 
 
 def _lasting(
@@ -159,19 +204,18 @@ def _lasting(
     return whole, tuple(np.bincount(rung, part[end] - part[first], rungs).astype(int).tolist())
 
 
-def _tail(e: Evidence, values: Floats) -> tuple[int, ...]:
-    """How many values lie beyond each rung: one sort instead of 24 passes."""
-    if not len(values):
-        return (0,) * len(MULTIPLES)
-    ordered, limits = np.sort(values), e.limit * MULTIPLES
+def _tail(e: Evidence, ordered: Floats, limits: Floats) -> tuple[int, ...]:
+    """How many of the ascending values lie beyond each limit: one search instead of 24 passes."""
     if e.sense == "above":
-        within = np.searchsorted(ordered, limits, "right" if e.strict else "left")
+        within = ordered.searchsorted(limits, "right" if e.strict else "left")
         return tuple((len(ordered) - within).tolist())
-    return tuple(np.searchsorted(ordered, limits, "left" if e.strict else "right").tolist())
+    return tuple(ordered.searchsorted(limits, "left" if e.strict else "right").tolist())
 
 
 def _guarded(e: Evidence, value: Floats) -> tuple[Floats, Floats]:
     """Values moved by the guard band towards the limit's good side and towards its bad side."""
+    if np.ndim(e.u) == 0 and e.u == 0:
+        return value, value
     guard = (COVERAGE if e.sense == "above" else -COVERAGE) * np.asarray(e.u, np.float64)
     return value - guard, value + guard
 
@@ -199,10 +243,13 @@ def drop_short(mask: Bool, t0: NDArray[np.int64], t1: NDArray[np.int64], min_run
     return np.cumsum(marks[:-1]).astype(bool)
 
 
-def _worst(looked: NDArray[np.float64], sense: str) -> float:
-    if not len(looked):
-        return float("nan")
-    return float(looked.max() if sense == "above" else looked.min())
+def _worst(ordered: Floats, sense: str) -> float:
+    return float(ordered[-1 if sense == "above" else 0]) if len(ordered) else float("nan")
+
+
+def _median(ordered: Floats) -> float:
+    n = len(ordered)
+    return float((ordered[(n - 1) // 2] + ordered[n // 2]) / 2) if n else float("nan")
 
 
 def _worst_window(sure: Bool, counted: Bool, t0: NDArray[np.int64]) -> float:

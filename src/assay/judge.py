@@ -134,6 +134,8 @@ def fault(detail: str, *, gate: str, version: int, subject: str, scope: str = "e
 
 def combine(verdicts: Sequence[Verdict]) -> Verdict:
     """The gravest of several; among equals the one furthest beyond its limit, with all findings counted."""
+    if len(verdicts) == 1:
+        return verdicts[0]
     gravest = max(
         verdicts, key=lambda v: (_ORDER[v.status], _excess(v.lo, v.quota), _excess(v.worst, v.limit))
     )

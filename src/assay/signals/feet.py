@@ -124,6 +124,8 @@ def runs_of(mask: Bools) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 def within(t: Int64, first: Int64, last: Int64) -> Bools:
     """Which of the stamps (n,) lie in one of the closed intervals (k,), (k,)."""
+    if not len(first):
+        return np.zeros(len(t), bool)
     mark = np.zeros(len(t) + 1, np.int64)
     np.add.at(mark, np.searchsorted(t, first, "left"), 1)
     np.subtract.at(mark, np.searchsorted(t, last, "right"), 1)
@@ -150,7 +152,12 @@ def noise(x: NDArray[Any], quiet: Bools | None = None) -> float:
     second = x[2::every] - 2.0 * x[1:-1:every] + x[:-2:every]
     if quiet is not None:
         second = second[quiet[2::every] & quiet[1:-1:every] & quiet[:-2:every]]
-    second = second[np.isfinite(second).all(axis=1)]
-    if len(second) < 8:
+    finite = np.isfinite(second)
+    if not finite.all():
+        second = second[finite.all(axis=1)]
+    n = len(second)
+    if n < 8:
         return float("nan")
-    return float(1.4826 / np.sqrt(6.0) * np.median(np.abs(second), axis=0).mean())
+    ordered = np.sort(np.abs(second), axis=0)
+    middle = (ordered[(n - 1) // 2] + ordered[n // 2]) / 2
+    return float(1.4826 / np.sqrt(6.0) * middle.mean())

@@ -15,7 +15,11 @@ def period(t: NDArray[np.int64], rate: float | None = None) -> float:
     """
     if rate:
         return 1e9 / float(rate)
-    return float(np.median(np.diff(t))) if len(t) > 1 else 0.0
+    if len(t) < 2:
+        return 0.0
+    step = t[1:] - t[:-1]
+    step.sort()  # quicker than a median for clips, and every gate asks
+    return float(step[(len(step) - 1) // 2] + step[len(step) // 2]) / 2
 
 
 def ends(t: NDArray[np.int64], rate: float | None = None) -> NDArray[np.int64]:

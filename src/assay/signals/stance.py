@@ -157,10 +157,14 @@ def _jitter(points: Floats, moved: Floats) -> float:
     found = []
     for i in range(2):
         slow = moved[:, i].min(axis=1)
-        if not np.isfinite(slow).any():
+        ordered = np.sort(slow[np.isfinite(slow)])
+        n = len(ordered)
+        if not n:
             return float("nan")
-        quiet = slow <= np.nanmedian(slow)
+        quiet = slow <= (ordered[(n - 1) // 2] + ordered[n // 2]) / 2
         # Runs of quiet are short in noise: take every second difference whose middle is quiet.
-        wide = np.convolve(quiet, np.ones(3), "same") > 0
+        wide = quiet.copy()
+        wide[1:] |= quiet[:-1]
+        wide[:-1] |= quiet[1:]
         found.append(noise(points[:, i, 0, :2], wide))
     return float(np.nanmax(found)) if np.isfinite(found).any() else float("nan")

@@ -68,7 +68,7 @@ def measure(ep: Episode, p: Params, poses: Poses | None, stance: Stance | None) 
         phases = stance.phases[side]
         value, scope = _ways(poses, phases, side, p.source_drift)
         shake = noise(poses.soles[side][:, 0, :2], stance.state[side] == 1)
-        u = np.sqrt(2.0) * np.hypot(np.nan_to_num(shake), stance.noise)
+        u = np.sqrt(2.0) * np.hypot(0.0 if np.isnan(shake) else shake, stance.noise)
         if len(value):
             yield Evidence(
                 value, phases.t0, phases.t1, "m", p.limit, u=float(u), scope=scope, stream=poses.stream,
