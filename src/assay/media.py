@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 
 from assay.errors import UnreadableError
 from assay.inside import open_inside, path_inside
-from assay.model import Clip
+from assay.model import Clip, Packet, Packets
 
-__all__ = ["Container", "Decoded", "Tap", "index", "luma"]
+__all__ = ["Container", "Decoded", "Tap", "contents", "index", "luma"]
 
 MOST_PIXELS: Final = 64_000_000
 """Pixels of a picture beyond which a file is refused: four times an 8K camera's."""
@@ -127,6 +127,23 @@ def index(root: Path, path: str) -> Container:
     return _index(root, path, str(path_inside(root, path)), stat.st_size, stat.st_mtime_ns)
 
 
+def contents(clip: Clip) -> Container:
+    """What a clip's file says of its pictures, or the messages of a recording do.
+
+    Raises:
+        UnreadableError: as `index` does.
+    """
+    stored = clip.packets
+    if stored is None:
+        return index(clip.root, clip.path)
+    t, count = stored.t, len(stored.t)
+    length = float(t[-1] - t[0]) * 1e-9 if count else 0.0
+    return Container(
+        codec=stored.codec, width=0, height=0, rate=Fraction(0), time_base=Fraction(1, 1_000_000_000),
+        pts=t, t=t, key=stored.key, packets=count, header=0, duration=length,
+    )  # fmt: skip
+
+
 def luma(clip: Clip, taps: Sequence[Tap]) -> Decoded:
     """Decode a clip once, in presentation order, and feed its luma to all ``taps`` in chunks.
 
@@ -136,7 +153,7 @@ def luma(clip: Clip, taps: Sequence[Tap]) -> Decoded:
     Raises:
         UnreadableError: if the container cannot be indexed.
     """
-    found = index(clip.root, clip.path)
+    found = contents(clip)
     wanted = _wanted(clip, found)
     seen = np.zeros(len(wanted), np.bool_)
     complaints: list[str] = []
@@ -144,7 +161,12 @@ def luma(clip: Clip, taps: Sequence[Tap]) -> Decoded:
     t = t - (t[0] if len(t) else 0)
     chunk = np.empty((0, 0, 0), np.uint8)
     at: list[int] = []
-    for position, frame in _decode(clip, found, wanted, complaints):
+    frames = (
+        _decode(clip, found, wanted, complaints)
+        if clip.packets is None
+        else _stored(clip.packets, complaints)
+    )
+    for position, frame in frames:
         plane = _luma(frame)
         if chunk.shape[1:] != plane.shape:
             if chunk.size:
@@ -339,6 +361,62 @@ def _decode(
         if nearest >= 0 or start is None:
             return
     yield from _matched(clip, wanted, complaints, None)
+
+
+def _stored(stored: Packets, complaints: list[str]) -> Iterator[tuple[int, Any]]:
+    """(position, frame) of pictures that lie in messages; after an error, on from the next key picture."""
+    context, lost = _context(stored.codec, complaints), False
+    if context is None and not stored.codec.startswith("raw:"):
+        return
+    position = -1
+    for position, one in enumerate(stored):
+        if lost and not stored.key[position]:
+            continue
+        try:
+            if context is None:
+                yield position, _raw(one, stored.codec.removeprefix("raw:"))
+                continue
+            packet = av.Packet(one.data)
+            packet.pts = packet.dts = position
+            ready, lost = context.decode(packet), False
+        except _BROKEN as error:
+            complaints.append(_said(error))
+            ready, lost = _drained(context) if context else [], True
+            if context:
+                context.flush_buffers()
+        yield from ((position if frame.pts is None else frame.pts, frame) for frame in ready)
+    if context is not None and position >= 0:
+        yield from ((position if frame.pts is None else frame.pts, frame) for frame in _drained(context))
+
+
+def _context(codec: str, complaints: list[str]) -> Any:
+    """A decoder, or None for plain pixels and where there is none."""
+    if codec.startswith("raw:"):
+        return None
+    try:
+        context: Any = av.CodecContext.create(codec, "r")
+    except _BROKEN as error:
+        complaints.append(_said(error))
+        return None
+    context.thread_count = 1
+    context.options = dict(_STRICT)
+    return context
+
+
+def _raw(one: Packet, form: str) -> Any:
+    depth = {"gray": 1, "rgb24": 3, "bgr24": 3}.get(form, 4)
+    step = one.step or one.width * depth
+    if (
+        not 0 < one.width * one.height <= MOST_PIXELS
+        or step < one.width * depth
+        or step * one.height > len(one.data)
+    ):
+        raise ValueError(f"{len(one.data)} bytes are no picture of {one.width} x {one.height} pixels")
+    rows = np.frombuffer(one.data, np.uint8, step * one.height).reshape(one.height, step)
+    pixels = np.ascontiguousarray(rows[:, : one.width * depth])
+    return av.VideoFrame.from_ndarray(
+        pixels if depth == 1 else pixels.reshape(one.height, one.width, depth), form
+    )
 
 
 def _matched(

@@ -6,12 +6,12 @@ are wxyz; lengths metres, angles radians (a stream whose unit nobody declared sa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,8 @@ __all__ = [
     "Episode",
     "Kind",
     "Listing",
+    "Packet",
+    "Packets",
     "Part",
     "Ref",
     "Role",
@@ -100,6 +102,39 @@ class Channel:
 
 
 @dataclass(frozen=True, slots=True)
+class Packet:
+    """One coded picture; of plain pixels also width, height and bytes from row to row."""
+
+    data: bytes
+    width: int = 0
+    height: int = 0
+    step: int = 0
+
+
+class Packets(Protocol):
+    """Pictures that a recording stores one a message; picklable, and read anew at each iteration."""
+
+    @property
+    def codec(self) -> str:
+        """FFmpeg's name of the coding, or ``raw:`` and its name of a pixel format."""
+
+    @property
+    def about(self) -> str:
+        """Which pictures of which files, as text."""
+
+    @property
+    def t(self) -> Int64:
+        """(n,) int64 ns, the stamps of the pictures."""
+
+    @property
+    def key(self) -> NDArray[np.bool_]:
+        """(n,) whether decoding can start there."""
+
+    def __iter__(self) -> Iterator[Packet]:
+        """Every picture in order. Raises `UnreadableError`."""
+
+
+@dataclass(frozen=True, slots=True)
 class Clip:
     """The pictures of one episode inside a container file; nothing is opened until a gate needs it.
 
@@ -108,6 +143,8 @@ class Clip:
         first: number of the episode's first picture, counted in presentation order from the file's start.
         count: pictures that the metadata gives to this episode; None when the whole file is the episode's.
         last: whether nothing in the file belongs to a later episode, so that surplus pictures are surplus.
+        packets: the coded pictures themselves, where they lie in messages of a recording and not in a
+            container.
     """
 
     root: Path
@@ -115,6 +152,7 @@ class Clip:
     first: int = 0
     count: int | None = None
     last: bool = True
+    packets: Packets | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

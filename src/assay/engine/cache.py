@@ -57,7 +57,9 @@ def _key(features: Features, feature: Feature) -> str:
     for stream in features.ep.streams:
         if stream.clip is not None:
             clip = stream.clip
-            digest.update(f"{stream.name} {_content(clip)} {clip.first} {clip.count} {clip.last}".encode())
+            about = clip.packets.about if clip.packets else ""
+            place = f"{clip.first} {clip.count} {clip.last} {about}"
+            digest.update(f"{stream.name} {_content(clip)} {place}".encode("utf-8", "surrogateescape"))
     return digest.hexdigest()[:24]
 
 
