@@ -179,3 +179,17 @@ def test_findings_hold_span_worst_and_channel() -> None:
     assert sorted((f.t0, f.t1, f.channel, f.worst, f.samples) for f in found) == [
         (10, 30, "b", 3.0, 2), (40, 50, "a", 5.0, 1),
     ]  # fmt: skip
+
+
+def test_a_figure_that_is_only_reported_decides_nothing_and_is_kept() -> None:
+    t0, t1 = np.zeros(1, np.int64), np.ones(1, np.int64)
+    good = Evidence(np.array([1.0]), t0, t1, "m", 2.0, channel="decided")
+    beside = Evidence(np.array([9.0]), t0, t1, "m", 2.0, channel="beside", decides=False)
+    both = judge([beside, good], gate="TOY001", version=1, subject="a")
+    assert (both.verdict.status, both.verdict.channel, both.findings) == ("pass", "decided", ())
+    assert [(m.channel, m.worst, m.settled) for m in both.measures] == [
+        ("beside", 9.0, "reported"), ("decided", 1.0, ""),
+    ]  # fmt: skip
+    alone = judge([beside], gate="TOY001", version=1, subject="a")
+    assert (alone.verdict.status, alone.verdict.reason) == ("abstain", "absent-stream")
+    assert "reported" in {m.settled for m in alone.measures}

@@ -33,7 +33,8 @@ TEN_SECONDS: Final = 10_000_000_000
 class Measure:
     """The counts of one evidence: enough to judge it again under other limits and quotas.
 
-    ``settled`` is the status of an outcome that no limit changes (abstain, n/a, error), else empty.
+    ``settled`` is the status of an outcome that no limit changes (abstain, n/a, error), ``reported`` for a
+    figure that takes no part in the verdict, else empty.
     """
 
     gate: str

@@ -96,6 +96,7 @@ class Evidence:
         note: a few words that help whoever reads the finding (a likely cure, an estimate).
         doubt: a few words for whoever reads an abstention (two limits that disagree, what scatters).
         by: the evidence it rests on where a gate has several (``stamps``, ``claps``, ``content``).
+        decides: whether it takes part in the verdict; a figure that is only reported does not.
     """
 
     value: NDArray[np.floating[Any]]
@@ -121,6 +122,7 @@ class Evidence:
     note: str = ""
     doubt: str = ""
     by: str = ""
+    decides: bool = True
 
     def __post_init__(self) -> None:
         n = len(self.value)

@@ -22,8 +22,8 @@ from assay.counts import AT_LIMIT, COVERAGE, MULTIPLES, Measure, count, runs, se
 from assay.gate import Abstain, Evidence, Fact, Outcome
 
 __all__ = [
-    "MULTIPLES", "Finding", "Judgement", "Measure", "Status", "Verdict", "combine", "fault", "judge",
-    "rejudge", "runs", "verdict_of",
+    "MULTIPLES", "REPORTED", "Finding", "Judgement", "Measure", "Status", "Verdict", "combine", "fault",
+    "judge", "rejudge", "runs", "verdict_of",
 ]  # fmt: skip
 
 Bool = NDArray[np.bool_]
@@ -31,6 +31,9 @@ Status = Literal["pass", "fail", "abstain", "n/a", "error"]
 
 MOST_FINDINGS: Final = 20
 """Findings kept per gate, stream and episode; the true number stays in the verdict."""
+
+REPORTED: Final = "reported"
+"""What `Measure.settled` says of a figure that takes no part in the verdict."""
 
 _ORDER: Final[dict[str, int]] = {"fail": 4, "error": 3, "abstain": 2, "pass": 1, "n/a": 0}
 
@@ -108,6 +111,9 @@ def judge(
             facts.append(outcome)
         elif isinstance(outcome, Evidence):
             measure, sure = count(outcome, gate, version, scope, subject)
+            if not outcome.decides:
+                measures.append(replace(measure, settled=REPORTED))
+                continue
             verdict = verdict_of(measure)
             if verdict.status == "fail":
                 rows = _findings(outcome, sure, gate, subject)
@@ -120,8 +126,8 @@ def judge(
             measures.append(settled(outcome, head))
             verdicts.append(verdict_of(measures[-1]))
     if not verdicts:
-        measures = [settled(Abstain("absent-stream", "the gate found nothing to measure"), head)]
-        verdicts = [verdict_of(measures[0])]
+        measures.append(settled(Abstain("absent-stream", "the gate found nothing to measure"), head))
+        verdicts = [verdict_of(measures[-1])]
     return Judgement(combine(verdicts), tuple(measures), tuple(findings), tuple(facts))
 
 

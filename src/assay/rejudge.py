@@ -15,7 +15,7 @@ import orjson
 from assay import plugs
 from assay.calibrate import Calibration
 from assay.errors import RunError, UsageError
-from assay.judge import Measure, Verdict, combine, rejudge
+from assay.judge import REPORTED, Measure, Verdict, combine, rejudge
 from assay.plan import known_codes, params_of
 from assay.profile import Profile, load_profile
 from assay.store import Ledger, Run
@@ -69,6 +69,8 @@ def _verdicts(
     by_gate: dict[str, list[Verdict]] = defaultdict(list)
     for row in rows:
         measure = Measure(**{name: _filled(name, row[name]) for name in _NAMES})
+        if measure.settled == REPORTED:
+            continue
         changed = limits.get(measure.gate, {})
         by_gate[measure.gate].append(
             rejudge(measure, limit=changed.get(measure.limit_key), quota=changed.get(measure.quota_key))

@@ -112,7 +112,8 @@ def _gravest(who: NDArray[np.intp], states: NDArray[np.int8], grid: Grid) -> NDA
 
 
 def _coded(statuses: NDArray[Any]) -> NDArray[np.int8]:
-    return np.array([STATUSES.index(s) if s else NO_VERDICT for s in statuses.tolist()], np.int8)
+    """Of outcomes that no limit changes; a figure that is only reported says nothing."""
+    return np.array([STATUSES.index(s) if s in STATUSES else NO_VERDICT for s in statuses.tolist()], np.int8)
 
 
 def _distribution(
