@@ -12,6 +12,7 @@ from assay.feature import feature
 from assay.model import Clock, Episode, Role, Stream
 from assay.signals.feet import stamps
 from assay.signals.ground import Ground
+from assay.signals.placing import placed
 from assay.signals.posture import Poses
 from assay.signals.stance import Stance, human_stance, sole_stance
 
@@ -34,7 +35,7 @@ def source_stance(ep: Episode, poses: Poses | None) -> Stance | None:
         feet = _feet(stream)
         rate = float(stream.rate) if stream.rate else None
         t = stamps(stream.t, rate, nominal=stream.clock is Clock.NOMINAL)
-        at = None if t is None or feet is None else _placed(ep, stream, t, poses.t)
+        at = None if t is None or feet is None else placed(ep, stream, t, poses.t)
         if at is not None and feet is not None and len(at) > 2:
             return human_stance(at, feet, poses.t, stream.name)
     return None
@@ -75,19 +76,3 @@ def _feet(stream: Stream) -> NDArray[np.float64] | None:
     if stream.valid is not None:
         x[~stream.valid] = np.nan
     return x
-
-
-def _placed(
-    ep: Episode, stream: Stream, t: NDArray[np.int64], on: NDArray[np.int64]
-) -> NDArray[np.int64] | None:
-    """The source's stamps on the robot's clock; None where nobody says how the two clocks relate."""
-    part = stream.name.partition("/")[0]
-    if f"parts/{part}/offset" not in ep.meta:
-        return t
-    offset = ep.meta[f"parts/{part}/offset"]
-    if offset is not None:
-        placed: NDArray[np.int64] = t - t[0] + on[0] + round(offset * 1e9)
-        return placed
-    steps = [int(np.median(np.diff(c))) for c in (t, on) if len(c) > 1]
-    same = abs(int(t[-1] - t[0]) - int(on[-1] - on[0])) <= sum(steps)
-    return t - t[0] + on[0] if same else None

@@ -75,6 +75,15 @@ class Poses:
             found[link] = (rotate(back, p[:, i] - p[:, 0]) * blank, compose(back, quat[:, i]) * blank)
         return found
 
+    @cached_property
+    def trunk(self) -> Floats | None:
+        """(n, 4) wxyz in the world of the link that all arms hang on; None without a base or arms."""
+        if self.place is None or not self.hands:
+            return None
+        root = _shared(self.tree, self.hands)
+        quat = link_poses(self.tree, self.q, self.place[:, :3], self.place[:, 3:], [root])[1][:, 0]
+        return quat if recorded(self.tree, root, self.known) else quat * np.nan
+
 
 def recorded(tree: Tree, link: str, known: NDArray[np.bool_], root: str = "") -> bool:
     """Whether every joint that moves a link, up to the link ``root``, was recorded; known is (c,)."""
