@@ -3,43 +3,58 @@
 A linear map from joint velocities to the flow of each picture block is learnt over a corpus; an episode's
 lag is where its measured flow agrees best with the flow that its joints predict. What the whole corpus shares
 (the rig's own delay, the map's bias) is in the reference, so that only an episode's deviation is measured.
+
+Own method, measured on a real Unitree G1 (docs/power/SYN001.md): cosine over lags, delete-one-block jackknife
+(Quenouille 1956), windows that must agree, Huber's mean (1964). Windows that show no motion, or have a rival
+peak, are left out; an episode with too few left, or in which chance does as well, is not decided.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assay.signals.flow import Flow
+from assay.signals.lag_curve import Curve, Peaks, huber, peaks
 
-__all__ = ["Estimate", "Map", "Take", "estimate", "learn"]
+__all__ = ["Estimate", "Map", "Take", "Windows", "estimate", "learn", "windows"]
 
 Floats = NDArray[np.float64]
 Take = tuple[Flow, NDArray[Any], NDArray[np.int64]]
 """A camera's `Flow`, joint positions (m, d) and their stamps (m,) int64 ns on the same time axis."""
 
-SMOOTH: Final = 0.033  # s, sd of the low-pass
-DRIFTS: Final = 0.27  # s, sd of what is taken off as slow
-REACH: Final = 0.27  # s on either side of the expected lag
-RIVAL: Final = 0.16  # s; a peak this far away is another answer
-BLOCK: Final = 0.5  # s left out at a time by the jackknife
-RIDGE: Final = 1e-3
-FLOOR: Final = 0.22 / 30  # s
+FLOOR: Final = 0.22
+"""Units (see `Map.unit`) by which untouched episodes of a real corpus differ beyond their noise."""
+
+_SMOOTH: Final = 1.0  # units, sd of the low-pass
+_SLOW: Final = 8.0  # units, sd of what is taken off as slow
+_REACH: Final = 15  # steps on either side of the expected lag
+_BLOCK: Final = 15.0  # units that the jackknife leaves out at a time
+_PER_WINDOW: Final = 6  # blocks
+_RIDGES: Final = (1e-3, 1e-2, 1e-1)
+_ROUNDS: Final = 3
+_FIRST: Final = np.arange(-0.4, 0.81, 1 / 30)  # s, where a rig's lag is looked for
+_FEW: Final = 8  # episodes; a map learnt from fewer must be surer
+_LEAD, _LEAD_FEW = 1.5, 3.0  # z of the best lag over its rival in one window
+_AGREE: Final = 0.3  # cosine in one window
+_UNSURE: Final = 0.8  # units of standard error in one window
+_KEPT, _KEPT_SHARE = 3, 0.4  # windows that must be left
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Map:
-    """What joints predict of pictures.
+    """What joints predict of pictures, learnt over a corpus.
 
     Attributes:
         weights: (d, c) cells per second of each block for each joint's velocity.
         trust: (c,) weight of each block.
-        lag: s, median over the corpus; spread: its robust standard deviation.
-        episodes: that it was learnt from; step: s of the grid.
+        lag: s from joints to pictures, median over the corpus; spread: robust sd of single episodes.
+        episodes: it was learnt from; step: s of the grid; share: of the flow that it predicts of
+            episodes that it did not see.
     """
 
     weights: Floats
@@ -48,83 +63,228 @@ class Map:
     spread: float
     episodes: int
     step: float
+    share: float
+
+    @property
+    def unit(self) -> float:
+        """Seconds of one picture, but not less than 1/30 s: what filters and thresholds count in."""
+        return max(self.step, 1 / 30)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON."""
+        numbers = {"weights": _short(self.weights), "trust": _short(self.trust)}
+        rest = ("lag", "spread", "episodes", "step", "share")
+        return numbers | {name: getattr(self, name) for name in rest}
+
+    @classmethod
+    def from_json(cls, said: dict[str, Any]) -> Self:
+        """Read what `to_json` gave."""
+        return cls(**said | {"weights": np.array(said["weights"]), "trust": np.array(said["trust"])})
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """One episode's lag.
+    """The lag of an episode, or of one end of it.
 
     Attributes:
         seconds: later (positive) than the corpus's median; NaN where it abstains.
         u: standard uncertainty, s.
-        why: why it abstains; empty where it speaks.
-        lag: s from joints to pictures as content has it, rig and method included.
-        z: best against rival; r: agreement at the best lag.
+        why: why it abstains: ``too-short``, ``still``, ``undecided``; empty where it speaks.
+        lag: s from joints to pictures as content has it, the method's own bias included.
+        kept: share of the windows that could be used; t0, t1: s from the first picture's time.
     """
 
     seconds: float
     u: float
     why: str = ""
     lag: float = np.nan
-    z: float = np.nan
-    r: float = np.nan
+    kept: float = 0.0
+    t0: float = 0.0
+    t1: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Windows:
+    """The lag over time, in windows of about 3 s every half second.
+
+    Attributes:
+        t: (w,) s, their middles, from the first flow on; lag: (w,) s; se: (w,) s, of noise alone.
+        ok: (w,) bool, whether a window may be used; moving: (w,) bool, whether joints and pictures move.
+        long: s of a window; length: s of the episode.
+        lead: best over its best rival among all circular shifts of the whole episode.
+    """
+
+    t: Floats
+    lag: Floats
+    se: Floats
+    ok: NDArray[np.bool_]
+    moving: NDArray[np.bool_]
+    long: float
+    length: float
+    lead: float
+
+
+def learn(takes: Sequence[Take], step: float | None = None) -> Map | None:
+    """Learn a rig's map from episodes; None where too few of them move.
+
+    Args:
+        takes: what each episode shows and does, all of one camera and one set of joints.
+        step: s of the grid; by default the pictures' median period.
+    """
+    step = step or _period(takes)
+    tracks = [t for flow, q, tq in takes if (t := _Track.of(flow, q, tq, step)).usable]
+    if not tracks:
+        return None
+    lag = _first_lag(tracks)
+    for _ in range(_ROUNDS):
+        fits = _Fits.of(tracks, lag)
+        each = np.array([fits.own_lag(i) for i in range(len(tracks))])
+        lag += float(np.median(each))
+    fits = _Fits.of(tracks, lag)
+    spread = float(1.4826 * np.median(np.abs(each - np.median(each))))
+    return Map(fits.weights, fits.trust, lag, spread, len(tracks), step, fits.share)
+
+
+def estimate(known: Map, flow: Flow, q: NDArray[Any], tq: NDArray[np.int64]) -> Estimate:
+    """An episode's deviation from the corpus's median lag: all of it, `Take` as for `learn`."""
+    return _summed(known, windows(known, flow, q, tq))
+
+
+def windows(known: Map, flow: Flow, q: NDArray[Any], tq: NDArray[np.int64]) -> Windows:
+    """The lag over time, before it is summed up."""
+    track = _Track.of(flow, q, tq, known.step)
+    length = len(track.t) * known.step
+    rows = round(_BLOCK * known.unit / known.step)
+    long = _PER_WINDOW * rows
+    if len(track.t) < long:
+        none = np.zeros(0)
+        return Windows(none, none, none, none > 0, none > 0, long * known.step, length, 0.0)
+    curve = Curve.of(track.flow, track.motion(known.lag, _REACH), known.weights, known.trust, _REACH)
+    found = peaks(*curve.windows(rows, _PER_WINDOW), rival=5 * known.unit / known.step)
+    t = (np.arange(len(found.at)) + _PER_WINDOW / 2) * rows * known.step
+    ok = _usable(found, known)
+    moving = found.ours > 0
+    return Windows(t, known.lag + found.at * known.step, found.se * known.step, ok, moving,
+                   long * known.step, length, 0.0)  # fmt: skip
+
+
+def _usable(found: Peaks, known: Map) -> NDArray[np.bool_]:
+    lead = _LEAD if known.episodes >= _FEW else _LEAD_FEW
+    sure = found.se * known.step <= _UNSURE * known.unit
+    return (found.lead >= lead) & (found.score >= _AGREE) & sure & ~found.edge
+
+
+def _summed(known: Map, seen: Windows) -> Estimate:
+    n, kept = len(seen.t), int(seen.ok.sum())
+    if not n:
+        return Estimate(np.nan, np.nan, "too-short")
+    if kept < min(_KEPT, n) or kept < _KEPT_SHARE * n:
+        return Estimate(np.nan, np.nan, "undecided", kept=kept / n)
+    lag, scatter = huber(seen.lag[seen.ok])
+    apart = max(kept * (seen.t[1] - seen.t[0] if n > 1 else seen.long) / seen.long, 1.0)
+    noise = max(scatter, float(np.median(seen.se[seen.ok]))) / np.sqrt(apart)
+    u = float(np.hypot(noise, FLOOR * known.unit))
+    return Estimate(lag - known.lag, u, "", lag, kept / n, 0.0, seen.length)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Track:
+    """An episode on an even grid: filtered flow (n, c), and joints to be sampled at any lag."""
+
     t: Floats
     step: float
     flow: Floats
     q: Floats
     tq: Floats
 
+    @classmethod
+    def of(cls, flow: Flow, q: NDArray[Any], tq: NDArray[np.int64], step: float) -> Self:
+        start = int(flow.t[0]) if len(flow) else 0
+        tf, tj = (flow.t - start) * 1e-9, (tq - start) * 1e-9
+        n = int(np.floor((tf[-1] - tf[0]) / step + 1e-6)) + 1 if len(tf) > 1 and len(tq) > 1 else 0
+        t = np.arange(n) * step
+        y = _at(t, tf, np.asarray(flow.x, np.float64)) if n else np.zeros((0, flow.x.shape[1]))
+        return cls(t, step, _band(y, step), np.asarray(q, np.float64), tj)
 
-def learn(takes: Sequence[Take], step: float = 1 / 30) -> Map | None:
-    """Learn a rig's map from episodes; None where none of them moves."""
-    tracks = [t for f, q, tq in takes if len((t := _track(f, q, tq, step)).t) > 30]
-    if not tracks:
-        return None
-    lag, spread = _first_lag(tracks), 0.0
-    weights, trust = _fit(tracks, lag)
-    for _ in range(3):
-        weights, trust = _fit(tracks, lag)
-        each = np.array([_peak(_curve(t, weights, trust, lag).score(), lag, step) for t in tracks])
-        lag = float(np.median(each))
-        spread = float(1.4826 * np.median(np.abs(each - lag)))
-    return Map(weights, trust, lag, spread, len(tracks), step)
+    @property
+    def usable(self) -> bool:
+        return len(self.t) * max(self.step, 1 / 30) > 2.0
 
-
-def estimate(known: Map, flow: Flow, q: NDArray[Any], tq: NDArray[np.int64]) -> Estimate:
-    """An episode's deviation from the corpus's median lag."""
-    track = _track(flow, q, tq, known.step)
-    if len(track.t) < 3 / known.step:
-        return Estimate(np.nan, np.nan, "too-short")
-    curve = _curve(track, known.weights, known.trust, known.lag)
-    score = curve.score()
-    lag = _peak(score, known.lag, known.step)
-    left = curve.without_blocks(round(BLOCK / known.step))
-    lags = np.array([_peak(s, known.lag, known.step) for s in left])
-    blocks = len(left)
-    factor = (blocks - 1) / blocks
-    u = float(np.sqrt(factor * np.sum((lags - lags.mean()) ** 2)))
-    best = int(score.argmax())
-    far = np.abs(np.arange(len(score)) - best) * known.step >= RIVAL
-    rival = int(np.where(far, score, -np.inf).argmax())
-    lead = left[:, best] - left[:, rival]
-    se = float(np.sqrt(factor * np.sum((lead - lead.mean()) ** 2)))
-    z, r = float((score[best] - score[rival]) / max(se, 1e-9)), float(score[best])
-    why = "edge" if best in (0, len(score) - 1) else "ambiguous" if z < 3 else "weak" if r < 0.3 else ""
-    seconds = np.nan if why else lag - known.lag
-    return Estimate(seconds, float(np.hypot(u, FLOOR)), why, lag, z, r)
+    def motion(self, lag: float, reach: int = 0) -> Floats:
+        """(n + 2 reach, d) filtered joint velocity at the grid's times less ``lag``."""
+        g, n = self.step, len(self.t)
+        t = np.arange(-reach, n + reach) * g - lag
+        return _band((_at(t + g, self.tq, self.q) - _at(t - g, self.tq, self.q)) / (2 * g), g)
 
 
-def _track(flow: Flow, q: NDArray[Any], tq: NDArray[np.int64], step: float) -> _Track:
-    start = int(flow.t[0]) if len(flow) else 0
-    tf, tj = (flow.t - start) * 1e-9, (tq - start) * 1e-9
-    n = int(np.floor((tf[-1] - tf[0]) / step + 1e-6)) + 1 if len(tf) > 1 else 0
-    t = np.arange(n) * step
-    y = _at(t, tf, np.asarray(flow.x, np.float64)) if n else np.zeros((0, flow.x.shape[1]))
-    return _Track(t, step, _band(y, step), np.asarray(q, np.float64), tj)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Fits:
+    """A map, and one for each of up to five groups of episodes that it did not see."""
+
+    tracks: Sequence[_Track]
+    lag: float
+    weights: Floats
+    trust: Floats
+    share: float
+    others: Sequence[Floats]
+
+    @classmethod
+    def of(cls, tracks: Sequence[_Track], lag: float) -> Self:
+        moves = [t.motion(lag) for t in tracks]
+        groups = min(len(tracks), 5)
+        normal = np.stack([np.sum([x.T @ x for x in moves[g::groups]], axis=0) for g in range(groups)])
+        cross = np.stack([
+            np.sum([x.T @ t.flow for x, t in zip(moves[g::groups], tracks[g::groups], strict=True)], axis=0)
+            for g in range(groups)
+        ])  # fmt: skip
+        whole = np.sum([(t.flow**2).sum(0) for t in tracks], axis=0)
+        best: tuple[float, Any] = (-np.inf, None)
+        for ridge in _RIDGES:
+            out = [_solved(normal.sum(0) - normal[g] * (groups > 1), cross.sum(0) - cross[g] * (groups > 1), ridge)
+                   for g in range(groups)]  # fmt: skip
+            # What is left of the unseen groups' flow: |y|^2 - 2 w.xy + w.xx.w, summed over groups.
+            rest = whole - np.sum(
+                [2 * (w * cross[g]).sum(0) - (w * (normal[g] @ w)).sum(0) for g, w in enumerate(out)], axis=0
+            )
+            share = 1 - float(rest.sum() / max(whole.sum(), 1e-12))
+            if share > best[0]:
+                best = share, (ridge, rest, out)
+        ridge, rest, out = best[1]
+        weights = _solved(normal.sum(0), cross.sum(0), ridge)
+        count = sum(len(t.t) for t in tracks)
+        explained = np.clip(1 - rest / np.maximum(whole, 1e-12), 0, 1)
+        trust = np.where(whole > 1e-3 * whole.max(), explained / np.maximum(rest / count, 1e-12), 0.0)
+        return cls(tracks, lag, weights, trust, best[0], out)
+
+    def own_lag(self, i: int) -> float:
+        """Seconds that episode i is later than ``lag``, by the map that did not see it."""
+        track = self.tracks[i]
+        mine = self.others[i % len(self.others)]
+        curve = Curve.of(track.flow, track.motion(self.lag, _REACH), mine, self.trust, _REACH)
+        return float(peaks(*curve.whole(round(_BLOCK))).at[0]) * track.step
+
+
+def _solved(normal: Floats, cross: Floats, ridge: float) -> Floats:
+    size = np.diag(normal)
+    return np.linalg.solve(normal + np.diag(ridge * np.maximum(size, 1e-6 * size.max() + 1e-12)), cross)
+
+
+def _first_lag(tracks: Sequence[_Track]) -> float:
+    """The lag at which a map explains most."""
+    y = np.concatenate([t.flow for t in tracks])
+    size = y.std(0)
+    y = y / np.maximum(size, 1e-2 * size.max() + 1e-12)
+    shares = []
+    for lag in _FIRST:
+        x = np.concatenate([t.motion(float(lag)) for t in tracks])
+        xy = x.T @ y
+        shares.append(float(np.sum(xy * _solved(x.T @ x, xy, _RIDGES[0]))))
+    return float(_FIRST[int(np.argmax(shares))])
+
+
+def _period(takes: Sequence[Take]) -> float:
+    steps = [np.diff(flow.t) for flow, _, _ in takes if len(flow) > 1]
+    return float(np.clip(np.median(np.concatenate(steps)) * 1e-9, 1 / 60, 1 / 5)) if steps else 1 / 30
 
 
 def _at(t: Floats, tx: Floats, x: Floats) -> Floats:
@@ -136,83 +296,16 @@ def _at(t: Floats, tx: Floats, x: Floats) -> Floats:
 
 def _band(x: Floats, step: float) -> Floats:
     """Smooth, and take off what is slow: a difference of two Gaussians along axis 0, mirrored at the ends."""
-    n = len(x)
+    n, unit = len(x), max(step, 1 / 30)
     if n < 4:
         return np.zeros_like(x)
-    pad = min(int(4 * DRIFTS / step), n - 1)
+    pad = min(int(4 * _SLOW * unit / step), n - 1)
     wide = np.concatenate((x[pad:0:-1], x, x[-2 : -pad - 2 : -1]))
-    f = np.fft.rfftfreq(len(wide), step)[:, None]
-    gain = np.exp(-2 * (np.pi * f * SMOOTH) ** 2) * (1 - np.exp(-2 * (np.pi * f * DRIFTS) ** 2))
+    f = np.fft.rfftfreq(len(wide), step)[:, None] * (np.pi * unit)
+    gain = np.exp(-2 * (f * _SMOOTH) ** 2) * (1 - np.exp(-2 * (f * _SLOW) ** 2))
     return np.asarray(np.fft.irfft(np.fft.rfft(wide, axis=0) * gain, len(wide), axis=0)[pad : pad + n])
 
 
-def _motion(track: _Track, lag: float) -> Floats:
-    """(n, d) filtered joint velocity at the grid's times less ``lag``."""
-    g = track.step
-    ahead, behind = _at(track.t - lag + g, track.tq, track.q), _at(track.t - lag - g, track.tq, track.q)
-    return _band((ahead - behind) / (2 * g), g)
-
-
-def _fit(tracks: Sequence[_Track], lag: float) -> tuple[Floats, Floats]:
-    x = np.concatenate([_motion(t, lag) for t in tracks])
-    y = np.concatenate([t.flow for t in tracks])
-    normal = x.T @ x
-    normal += RIDGE * max(float(np.trace(normal)), 1e-12) / len(normal) * np.eye(len(normal))
-    weights = np.linalg.solve(normal, x.T @ y)
-    rest, whole = ((y - x @ weights) ** 2).mean(0), (y**2).mean(0)
-    share = np.clip(1 - rest / np.maximum(whole, 1e-12), 0, 1)
-    return weights, np.where(whole > 1e-3 * whole.max(), share / np.maximum(rest, 1e-12), 0.0)
-
-
-def _first_lag(tracks: Sequence[_Track]) -> float:
-    """The lag at which a map explains most, over -0.2 to 0.5 s."""
-    lags = np.arange(-6, 16) / 30
-    shares = []
-    y = np.concatenate([t.flow for t in tracks])
-    y = y / np.maximum(y.std(0), 1e-3 * y.std(0).max() + 1e-12)
-    for lag in lags:
-        x = np.concatenate([_motion(t, lag) for t in tracks])
-        normal = x.T @ x
-        normal += RIDGE * max(float(np.trace(normal)), 1e-12) / len(normal) * np.eye(len(normal))
-        xy = x.T @ y
-        shares.append(float(np.sum(xy * np.linalg.solve(normal, xy))))
-    return float(lags[int(np.argmax(shares))])
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Curve:
-    inner: Floats  # (n, k)
-    ours: Floats  # (n, k)
-    theirs: Floats  # (n,)
-
-    def score(self) -> Floats:
-        return np.asarray(
-            self.inner.sum(0) / np.sqrt(np.maximum(self.ours.sum(0) * self.theirs.sum(), 1e-30))
-        )
-
-    def without_blocks(self, rows: int) -> Floats:
-        edges = np.arange(0, max(len(self.inner) - rows // 2, 1), rows)
-        a, b, c = (np.add.reduceat(x, edges, axis=0) for x in (self.inner, self.ours, self.theirs))
-        a, b, c = a.sum(0) - a, b.sum(0) - b, c.sum(0) - c
-        return np.asarray(a / np.sqrt(np.maximum(b * c[:, None], 1e-30)))
-
-
-def _curve(track: _Track, weights: Floats, trust: Floats, lag: float) -> _Curve:
-    """Products at each time and lag."""
-    reach = round(REACH / track.step)
-    lags = lag + np.arange(-reach, reach + 1) * track.step
-    felt = track.flow * trust @ weights.T
-    metric = weights * trust @ weights.T
-    moves = [_motion(track, float(x)) for x in lags]
-    inner = np.stack([np.sum(felt * x, axis=1) for x in moves], axis=1)
-    ours = np.stack([np.sum(x @ metric * x, axis=1) for x in moves], axis=1)
-    return _Curve(inner, ours, np.sum(track.flow**2 * trust, axis=1))
-
-
-def _peak(score: Floats, lag: float, step: float) -> float:
-    """Seconds of the best lag, by a parabola."""
-    k = int(np.clip(score.argmax(), 1, len(score) - 2))
-    a, b, c = score[k - 1 : k + 2]
-    bend = a - 2 * b + c
-    off = float(np.clip(0.5 * (a - c) / bend, -1, 1)) if bend < 0 else 0.0
-    return lag + (k - len(score) // 2 + off) * step
+def _short(x: Floats) -> Any:
+    """Lists of numbers of six digits."""
+    return [_short(row) for row in x] if x.ndim > 1 else [float(f"{v:.6g}") for v in x]
