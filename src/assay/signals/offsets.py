@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-__all__ = ["Offset"]
+__all__ = ["Offset", "offsets_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,3 +31,15 @@ class Offset:
     by: Literal["stamps", "claps", "content", "trigger", "log"]
     reference: Literal["absolute", "deviation"] = "absolute"
     end: Literal["start", "end", "whole"] = "whole"
+
+
+def offsets_of(found: Any) -> tuple[Offset, ...]:
+    """The offsets that a feature found: nothing, what holds ``offsets``, or several of these."""
+    if found is None:
+        return ()
+    if isinstance(found, Offset):
+        return (found,)
+    if isinstance(found, Mapping):
+        found = tuple(found.values())
+    inner = getattr(found, "offsets", found)
+    return tuple(o for one in inner for o in offsets_of(one)) if isinstance(inner, Iterable) else ()

@@ -109,5 +109,5 @@ def _motion(rng: np.random.Generator, n: int, rate: int) -> NDArray[np.float64]:
         x[:, :arms] += size * np.sin(2 * np.pi * f * t[:, None] + phase)
     for column in range(arms, arms + hands):
         start = rng.uniform(0.2, 0.6) * n / rate
-        x[:, column] = 0.2 + 0.5 / (1 + np.exp(-(t - start) * 6))
+        x[:, column] = 0.2 + 0.5 / (1 + np.exp(np.minimum(-(t - start) * 6, 700.0)))  # e^710 is infinite
     return x

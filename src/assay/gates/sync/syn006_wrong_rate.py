@@ -41,7 +41,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from assay.errors import UnreadableError
@@ -51,6 +50,7 @@ from assay.gate import Abstain, Case, Evidence, Outcome, gate, param
 from assay.media import Container
 from assay.model import Channel, Clock, Episode, Role, Stream
 from assay.signals.cadence import cadence
+from assay.signals.clocks import HOLE, lost_periods
 from assay.signals.intervals import span
 from assay.signals.pace import pace
 from assay.signals.pictures import Pictures
@@ -60,7 +60,6 @@ from assay.synth.pictures import container, film
 
 _CAMERA = "observation.images.cam_0"
 _REAL = Clock.SENSOR
-_HOLE = 3  # lost samples, as in SYN004
 _SPEED = ("rad/s", "rad")  # of a velocity and its position
 
 
@@ -255,15 +254,11 @@ def _slope(t: NDArray[np.int64], stream: Stream, channel: str, p: Params) -> Out
 def _slope_error(t: NDArray[np.int64], rate: float) -> tuple[float, float]:
     """Relative error of the stamps' period, and its standard error."""
     x = (t - t[0]) * 1e-9 * rate
-    near = abs(float(np.median(np.diff(x))) - 1) < 0.25
     k, stretch = np.arange(len(x), dtype=np.float64), np.zeros(len(x), np.intp)
-    if near:  # far from the declared period a step does not tell how many periods it holds
-        # Medians of five: a single late stamp is jitter, what lasts for three is a gap of whole periods.
-        level = np.median(sliding_window_view(np.pad(x - k, 2, mode="edge"), 5), axis=1)
-        lost = np.rint(np.diff(level))
-        k[1:] += np.cumsum(lost)
-        # Behind a hole (SYN004's) a stream goes on at any phase: each stretch has a beginning of its own.
-        stretch[1:] = np.cumsum(lost >= _HOLE)
+    lost = lost_periods(x)
+    k[1:] += np.cumsum(lost)
+    # Behind a hole (SYN004's) a stream goes on at any phase: each stretch has a beginning of its own.
+    stretch[1:] = np.cumsum(lost >= HOLE)
     centred, drift = _about_mean(k, stretch), _about_mean(x - k, stretch)
     power = max(float(centred @ centred), 1e-12)
     slope = float(centred @ drift) / power
