@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ from assay.embodiment.infer import infer
 from assay.errors import NoReaderError, UnreadableError, UsageError
 from assay.inside import open_inside
 from assay.model import Claim, Kind, Listing, Role
-from assay.parts import attach
+from assay.parts import attach, misfits
 from assay.reader import Probe, Reader
 from assay.sheet import Item, Origin, Sheet, lay
 from assay.sheet_file import parse_sheet
@@ -86,7 +86,7 @@ def discover(
         ("format", listing.facts, "format metadata"),
     ]
     sheet = _with_body(lay(layers), listing)
-    listing = replace(listing, claims=(*listing.claims, *claims, *_misfits(sheet, listing)))
+    listing = replace(listing, claims=(*listing.claims, *claims, *misfits(sheet, listing.streams)))
     listing = attach(listing, sheet)
     return Corpus(
         name or path.resolve().name,
@@ -140,20 +140,6 @@ def _known_bodies(said: Mapping[str, Any], find: Callable[[str], Embodiment]) ->
     for part in (said, *said.get("episodes", ())):
         if "embodiment" in part:
             find(part["embodiment"])
-
-
-def _misfits(sheet: Sheet, listing: Listing) -> Iterator[Claim]:
-    """What a sheet says about streams that the corpus does not have, or not with so many channels."""
-    width = {s.name: len(s.channels) for s in listing.streams}
-    for item, said in sheet.items.items():
-        if not item.startswith("streams/"):
-            continue
-        name, _, key = item.removeprefix("streams/").rpartition("/")
-        if name not in width:
-            yield Claim("declared", item, "in the sheet", "no such stream", 1.0, name, said.evidence)
-        elif key in ("units", "channels") and len(said.value) != width[name]:
-            size = float(abs(len(said.value) - width[name]))
-            yield Claim("declared", item, str(len(said.value)), str(width[name]), size, name, said.evidence)
 
 
 def _with_body(sheet: Sheet, listing: Listing) -> Sheet:

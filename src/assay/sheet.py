@@ -150,6 +150,8 @@ def apply(sheet: Sheet, episode: Episode) -> Episode:
             **{f"action/{k}": mine.get(f"action/{k}") for k in ("meaning", "mode")},
             "ground": mine.get("ground", episode.meta.get("ground")),
             **{f"gripper/{k}": mine.get(f"gripper/{k}") for k in ("closed", "open")},
+            **{f"noise/{s.name}": mine.get(f"streams/{s.name}/noise") for s in episode.streams},
+            "operator": mine.get("operator"),
         },
         claims=(*episode.claims, *found),
         streams=tuple(stream for stream, _ in meant),
@@ -178,12 +180,16 @@ def _fps(sheet: Sheet, episode: Episode) -> tuple[Claim, ...]:
     item = sheet.items.get("fps")
     if item is None or item.origin != "corpus" or any(c.about == "fps" and c.size for c in episode.claims):
         return ()
-    parts = tuple(f"{name.split('/')[1]}/" for name in sheet.items if name.startswith("parts/"))
-    rates = [s.rate for s in episode.streams if s.rate and not s.name.startswith(parts)]
+    rates = [s.rate for s in episode.streams if s.rate and not s.name.startswith(_parts(sheet))]
     if not rates or any(_same_rate(rate, item.value) for rate in rates):
         return ()
     found = f"{float(rates[0]):g}"
     return (Claim("declared", "fps", f"{item.value:g}", found, 1.0, where=item.evidence),)
+
+
+def _parts(sheet: Sheet) -> tuple[str, ...]:
+    """How the names of streams of further files begin: their rate is not the corpus's."""
+    return tuple(f"{name.split('/')[1]}/" for name in sheet.items if name.startswith("parts/"))
 
 
 def _same_rate(a: Fraction, b: float) -> bool:
@@ -198,7 +204,8 @@ def _meant(sheet: Sheet, stream: Stream) -> tuple[Stream, tuple[Claim, ...]]:
         for key in ("role", "unit", "units", "channels", "clock", "rate", "frame")
         if (item := sheet.items.get(f"{about}/{key}")) is not None and item.origin != "unresolved"
     }
-    if "rate" not in said and sheet.origin("fps") in ("option", "buyer", "corpus"):
+    stated = sheet.origin("fps") in ("option", "buyer", "corpus")
+    if "rate" not in said and stated and not stream.name.startswith(_parts(sheet)):
         said["rate"] = sheet.items["fps"]
     if "unit" in said and "units" in said and _yields(said["units"], said["unit"]):
         del said["units"]  # one unit for all, said by who stands above (or beside) the list

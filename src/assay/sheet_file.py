@@ -32,6 +32,8 @@ class StreamSheet(_Table):
     clock: Clock | None = None
     rate: float | None = _RATE
     frame: str | None = None
+    noise: float | None = Field(None, ge=0, le=10, allow_inf_nan=False)
+    """Standard deviation of each coordinate of a place, m: how well the capture is known."""
 
 
 class CameraSheet(_Table):
@@ -61,6 +63,8 @@ class PartSheet(_Table):
 
     path: str
     reader: str | None = None
+    fps: float | None = _RATE
+    """Its rate, Hz, where its file states none; the corpus's ``fps`` is not that of a part."""
     offset: float | None = None
     """Seconds from the episode's first sample to the part's first sample, where it is known."""
 

@@ -1,0 +1,75 @@
+"""Episodes of several files: what the sheet says of a part is held to that part, which keeps its promise."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from assay import plugs
+from assay.corpus import Corpus, discover
+from assay.examine import examine
+from assay.feature import Features
+from assay.model import Claim, Episode, Role
+from assay.parts import open_episode
+
+GOLDEN = Path(__file__).parent / "golden" / "motion"
+HUMAN = '[parts.human]\npath = "human/{stem}.pt"\n'
+
+
+def corpus(folder: Path, sheet: str, *, there: bool = True) -> Corpus:
+    """A robot's clip with the human it came from in a folder beside it; neither states a rate."""
+    shutil.copytree(GOLDEN / "csv_wxyz/input", folder)
+    (folder / "human").mkdir()
+    if there:
+        shutil.copy(GOLDEN / "omomo/input/clip.pt", folder / "human/walk.pt")
+    (folder / "assay.toml").write_text(sheet)
+    return discover(folder, embodiment="unitree_g1_29")
+
+
+def opened(found: Corpus) -> Episode:
+    return open_episode(found.listing, found.listing.refs[0], None, found.sheet)
+
+
+def wrong(claims: tuple[Claim, ...]) -> list[tuple[str, str]]:
+    return [(c.about, c.found) for c in claims if c.size]
+
+
+def test_a_part_that_is_there_keeps_what_the_sheet_promised(tmp_path: Path) -> None:
+    ep = opened(corpus(tmp_path / "c", HUMAN))
+    assert [s.name for s in ep.by_role(Role.HUMAN_BODY)] == ["human/body_pos"]
+    assert not ep.missing(Role.HUMAN_BODY)
+    gate = plugs.gates()["INT003"]
+    assert examine(gate, Features(ep, plugs.features()), gate.params(), ep.id).verdict.status == "pass"
+
+
+def test_a_part_that_is_absent_is_missed(tmp_path: Path) -> None:
+    ep = opened(corpus(tmp_path / "c", HUMAN, there=False))
+    assert [d.name for d in ep.missing(Role.HUMAN_BODY)] == ["human"]
+    assert wrong(ep.claims) == [("human", "absent")]
+
+
+@pytest.mark.parametrize(
+    ("said", "robot", "human"),
+    [("", None, None), ("fps = 50\n", 50, None), ("fps = 50\n" + HUMAN + "fps = 30\n", 50, 30)],
+)
+def test_a_part_has_its_own_rate(said: str, robot: int | None, human: int | None, tmp_path: Path) -> None:
+    """The corpus's rate on a human of another one would move every step of it to a wrong time."""
+    ep = opened(corpus(tmp_path / "c", said if HUMAN in said else said + HUMAN))
+    rates = {s.name: s.rate for s in ep.streams}
+    assert (rates["joints"], rates["human/body_pos"]) == (robot, human)
+    if human:
+        t = ep.by_role(Role.HUMAN_BODY)[0].t
+        assert abs(t[1] - t[0] - 1e9 / human) < 1
+    assert not [c for c in wrong(ep.claims) if "fps" in c[0] or "rate" in c[0]]
+
+
+def test_what_the_sheet_says_of_a_parts_streams_is_held_to_them(tmp_path: Path) -> None:
+    right = corpus(tmp_path / "a", HUMAN + '[streams."human/body_pos"]\nrate = 30\n')
+    assert opened(right).by_role(Role.HUMAN_BODY)[0].rate == 30
+    assert not wrong(right.listing.claims)
+    assert not wrong(opened(right).claims)
+    typo = corpus(tmp_path / "b", HUMAN + '[streams."human/body"]\nrate = 30\n')
+    assert not wrong(typo.listing.claims)
+    assert wrong(opened(typo).claims) == [("streams/human/body/rate", "no such stream")]
+    none = corpus(tmp_path / "c", '[streams."human/body_pos"]\nrate = 30\n')
+    assert wrong(none.listing.claims) == [("streams/human/body_pos/rate", "no such stream")]
