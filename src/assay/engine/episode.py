@@ -17,7 +17,7 @@ from assay.examine import described, examine, failed
 from assay.feature import Features, Statistic
 from assay.gate import Gate
 from assay.judge import Judgement
-from assay.model import Claim, Episode, Role
+from assay.model import Claim, Clock, Episode, Role
 from assay.parts import open_episode
 from assay.sheet import apply
 from assay.tally import decide
@@ -160,6 +160,8 @@ def _length(ep: Episode) -> tuple[int, float]:
     if not timed:
         return 0, 0.0
     longest = max(timed, key=len)
+    if longest.clock is Clock.NOMINAL and not longest.rate:
+        return len(longest), 0.0  # counted, not timed: without a rate nobody knows how long it lasts
     period = 1.0 / float(longest.rate) if longest.rate else 0.0
     return len(longest), float(longest.t.max() - longest.t.min()) * 1e-9 + period
 

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from assay.features.joints import Joints
 from assay.gate import Abstain, Case, Evidence, Outcome, gate, param
-from assay.model import Episode, Role
+from assay.model import Clock, Episode, Role
 from assay.signals.frozen import runs
 from assay.signals.intervals import ends
 from assay.synth.episodes import edit, teleop
@@ -91,6 +91,13 @@ def end_stop() -> Episode:
     return edit(teleop(), "observation.state", rest)
 
 
+def untimed() -> Episode:
+    """A clip whose rate nobody states: its stamps count frames."""
+    ep = clipped(18)
+    state = ep.by_role(*STATES)[0]
+    return ep.with_stream(replace(state, clock=Clock.NOMINAL, rate=None))
+
+
 CASES = (
     Case("clean", teleop, "pass"),
     Case("elbow cut for 3 % of frames", lambda: clipped(18), "fail", at=(9.6, 10.4), channel="left_elbow"),
@@ -101,6 +108,7 @@ CASES = (
          at=(9.6, 10.4), channel="left_elbow"),
     Case("a parked joint is not clipped", parked, "pass"),
     Case("a finger on its end stop", end_stop, "pass"),
+    Case("no rate", untimed, "abstain", reason="not-declared"),
     Case("no body", lambda: replace(teleop(), embodiment=None), "abstain", reason="unknown-body"),
     Case("no state", lambda: teleop().without_stream("observation.state"), "abstain", reason="absent-stream"),
 )  # fmt: skip
@@ -116,16 +124,20 @@ def measure(ep: Episode, p: Params, joint_groups: Sequence[Joints]) -> Iterator[
         yield Abstain("unknown-body", "no limits without a body")
     else:
         for joints in joint_groups:
-            yield from _group(joints, p)
+            yield from _group(ep, joints, p)
 
 
-def _group(joints: Joints, p: Params) -> Iterator[Outcome]:
+def _group(ep: Episode, joints: Joints, p: Params) -> Iterator[Outcome]:
     limited = np.isfinite(joints.lower) | np.isfinite(joints.upper)
     use = np.flatnonzero(np.isin(joints.part, PARTS) & (joints.unit == "rad") & limited)
     if not len(use):
         if joints.unknown_units:
             yield Abstain("unresolved-unit", ", ".join(joints.unknown_units[:5]), joints.stream)
         return  # another clock's joints may be arms; with none at all the gate abstains
+    own = next(s for s in ep.by_role(*STATES) if np.array_equal(s.t, joints.t))
+    if own.clock is Clock.NOMINAL and joints.rate is None:
+        yield Abstain("not-declared", "the rate (fps) is not stated: how long it rests is unknown", own.name)
+        return
     x = joints.x[:, use]
     t1 = ends(joints.t, joints.rate)
     value, which = _plateaus(x, joints.lower[use], joints.upper[use], joints.t, t1, p.near)
