@@ -1,0 +1,198 @@
+"""rosbag2: a folder with ``metadata.yaml`` and its files, SQLite or MCAP, split or not; a bag is an episode.
+
+Layout. ``metadata.yaml`` names the files in order, the topics and their message counts. What its files hold
+is read as `assay.readers.mcap` does. SQLite files older than Iron carry no message definitions: types that a
+ROS distribution has are decoded by its tables, of others only the stamps are read. A ``.db3`` file without
+metadata beside it is read alone.
+
+Clocks. SQLite files have one stamp a message, that of the log; the sensor's is in the message. MCAP files
+have a publishing time too.
+
+Traps met. Files compressed as a whole (``compression_mode: FILE``) are not read; messages compressed one by
+one are. Old metadata name files with the bag's folder in front. Counts are written when the bag is closed: a
+crash leaves them stale or the metadata absent. An unmerged journal (``-wal``) hides messages: such a bag is
+refused. The ``id`` of a row is the order of writing; its time may not be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+from typing import Any, Final
+
+from assay.errors import OutsideCorpusError, UnreadableError
+from assay.inside import open_inside, path_inside
+from assay.model import Claim, Episode, Listing, Part, Ref, Role
+from assay.motion.walk import Peek, files_of, share_of
+from assay.reader import Probe, reader
+from assay.recording.assembly import Files
+from assay.recording.episodes import declared, episode, missing_extra
+from assay.sheet import Sheet
+
+__all__ = ["READER"]
+
+NAME: Final = "rosbag2"
+BAG: Final = "metadata.yaml"
+SUFFIXES: Final = (BAG, ".db3")
+PART: Final = "part"
+"""The layout of a database that a bag's metadata speak for."""
+KEY: Final = "rosbag2_bagfile_information"
+MOST_BYTES: Final = 4 << 20
+MOST_FILES: Final = 100_000
+_STORED: Final = (".db3", ".mcap", ".zstd")
+
+
+@dataclass(frozen=True, slots=True)
+class Bag:
+    """What ``metadata.yaml`` says: files below the corpus root, messages of each topic, all messages."""
+
+    files: tuple[str, ...]
+    packed: bool
+    counts: dict[str, int]
+    total: int | None
+
+
+def peek(root: Path, file: str) -> list[Peek]:
+    """One bag if the metadata file begins as a bag's does, or the database has none beside it."""
+    if not file.endswith(BAG):
+        return [Peek(PART if (root / file).with_name(BAG).is_file() else "alone")]
+    with open_inside(root, file) as stream:
+        head = stream.read(4096)
+    return [Peek("bag")] if KEY.encode() in head else []
+
+
+def probe(path: Path) -> Probe:
+    """How many of the first metadata files are those of bags."""
+    score, reason = share_of(path, SUFFIXES, peek, "bags")
+    missing = missing_extra() if score > 0 else ""
+    return Probe(0.0, missing) if missing else Probe(score and score + 0.05, reason)
+
+
+def discover(path: Path) -> Listing:
+    """Every bag below the folder."""
+    root = path.parent if path.is_file() else path
+    refs = []
+    for _, file in files_of(path, SUFFIXES):
+        try:
+            if all(one.layout == PART for one in peek(root, file)):
+                continue
+        except UnreadableError:
+            pass  # opened like any other, and says so then
+        folder = str(PurePosixPath(file).parent)
+        name = root.resolve().name if folder == "." else folder
+        id_ = name if file.endswith(BAG) else file.rpartition(".")[0]
+        refs.append(Ref(id_, (Part("recording", NAME, file),)))
+    return Listing(NAME, root, tuple(refs), None, {"format": "rosbag2"}, declared(_peekable(root, refs)))
+
+
+def _peekable(root: Path, refs: list[Ref]) -> Iterator[Files]:
+    for ref in refs:
+        try:
+            bag = _bag(root, ref.parts[0].path)
+        except UnreadableError:
+            continue
+        yield Files(root, bag.files, bag.packed)
+
+
+def open_(listing: Listing, ref: Ref, want: frozenset[Role] | None, sheet: Sheet) -> Episode:
+    """Open a bag.
+
+    Raises:
+        UnreadableError: if its metadata or one of its files is absent, was cut or is broken.
+    """
+    path = ref.parts[0].path
+    bag = _bag(listing.root, path)
+    if not bag.files:
+        raise UnreadableError("the bag names no files", where=path)
+    ep = episode(NAME, listing, ref, want, Files(listing.root, bag.files, bag.packed), bag.counts)
+    return replace(ep, claims=(*ep.claims, *_strays(listing.root, path, bag)))
+
+
+def _strays(root: Path, path: str, bag: Bag) -> Iterator[Claim]:
+    """Files of the folder that its metadata do not name."""
+    if not path.endswith(BAG):
+        yield Claim("file", BAG, "beside the database", "absent", 1.0, where=path)
+        return
+    folder = path_inside(root, path).parent
+    names = {PurePosixPath(f).name for f in bag.files}
+    stored = sorted(p.name for p in folder.iterdir() if p.suffix in _STORED)
+    more = [name for name in stored if name not in names]
+    found = f"also {', '.join(more)}"[:200] if more else "the same"
+    yield Claim(
+        "file", "files of the bag", ", ".join(sorted(names))[:200], found, float(len(more)), where=path
+    )
+
+
+def _bag(root: Path, path: str) -> Bag:
+    if not path.endswith(BAG):
+        return Bag((path,), False, {}, None)
+    said = _metadata(root, path)
+    names = said.get("relative_file_paths")
+    mode, form = str(said.get("compression_mode") or "").lower(), str(said.get("compression_format") or "")
+    if not isinstance(names, list) or not all(isinstance(n, str) for n in names) or len(names) > MOST_FILES:
+        raise UnreadableError("the metadata name no files", where=path, expected="relative_file_paths")
+    if mode == "file" or any(n.endswith((".zstd", ".lz4")) for n in names):
+        raise UnreadableError(
+            "the bag's files are compressed as a whole", where=path, found=form or "compression_mode: FILE",
+            remedy="write it anew without (`ros2 bag convert`)",
+        )  # fmt: skip
+    counts, total = _counts(said, path), said.get("message_count")
+    return Bag(tuple(_place(root, path, n) for n in names), mode == "message", counts,
+               total if isinstance(total, int) else None)  # fmt: skip
+
+
+def _metadata(root: Path, path: str) -> dict[str, Any]:
+    from ruamel.yaml import YAML
+
+    with open_inside(root, path) as stream:
+        data = stream.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise UnreadableError("the metadata are too large", where=path, found=f"over {MOST_BYTES} bytes")
+    try:
+        tree = YAML(typ="safe", pure=True).load(data.decode("utf-8"))
+    except Exception as error:
+        # A parser of strangers' texts: YAMLError, ValueError, RecursionError, AttributeError and more.
+        text = str(error).splitlines()[0][:80] if str(error) else type(error).__name__
+        raise UnreadableError("the metadata are not YAML", where=path, found=text) from error
+    said = tree.get(KEY) if isinstance(tree, dict) else None
+    if not isinstance(said, dict) or not isinstance(said.get("topics_with_message_count"), list):
+        raise _cut(path, f"{KEY} with its topics")
+    return said
+
+
+def _cut(path: str, expected: str) -> UnreadableError:
+    return UnreadableError("the metadata are cut or of another format", where=path, expected=expected,
+                           remedy="`ros2 bag reindex` writes them anew")  # fmt: skip
+
+
+def _counts(said: dict[str, Any], path: str) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for entry in said["topics_with_message_count"]:
+        about = entry.get("topic_metadata") if isinstance(entry, dict) else None
+        count = entry.get("message_count") if isinstance(entry, dict) else None
+        name = about.get("name") if isinstance(about, dict) else None
+        if not isinstance(name, str) or not isinstance(count, int):
+            raise _cut(path, "a name and a count for each topic")
+        found[name] = found.get(name, 0) + count
+    return found
+
+
+def _place(root: Path, path: str, name: str) -> str:
+    """Where a file lies; metadata of before version 4 name it with the bag's folder in front."""
+    folder = PurePosixPath(path).parent
+    for candidate in (folder / name, folder / PurePosixPath(name).name):
+        try:
+            if path_inside(root, candidate.as_posix()).is_file():
+                return candidate.as_posix()
+        except OutsideCorpusError:
+            if candidate.name == name:
+                raise
+    return (folder / name).as_posix()
+
+
+READER: Final = reader(
+    name=NAME, version=1,
+    title="rosbag2 bags, SQLite and MCAP",
+    probe=probe, discover=discover, open_=open_, doc=__doc__,
+)  # fmt: skip
