@@ -129,7 +129,8 @@ def _ticks(t: NDArray[np.int64], clock: Clock, members: Sequence[Stream]) -> Tic
     for stream in members:
         for other, stamps in stream.stamps.items():
             known = (t, *further.values())
-            if other in ORDER and stamps.any() and not any(np.array_equal(stamps, k) for k in known):
+            told = len(stamps) == len(t) and stamps.any()
+            if other in ORDER and told and not any(np.array_equal(stamps, k) for k in known):
                 further.setdefault(other, stamps)
     return Ticks(names[0], tuple(names[1:]), clock, t, step, period, further)
 

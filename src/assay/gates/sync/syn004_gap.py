@@ -9,12 +9,16 @@ Method: the stamps' step less the stream's median step, in frames of 1/30 s (of 
 is longer), so that a lost sample at 500 Hz weighs what it weighs. A single late stamp that the next step
 makes good is not a hole: the smallest of a step alone and a step with either neighbour counts. One rule for
 any hole of three frames or more, another for the share of steps with a lost frame. Streams with the same
-stamps are judged once. Stamps made by index/fps say nothing, unless they do have holes.
+stamps are judged once. Stamps made by index/fps say nothing, unless they do have holes. The finding's channel
+says whose fault it looks like: *recorder*, where every other real clock that is quick enough to tell has a
+hole at the middle of this one; *driver*, where none has; *several*, where some have; nothing where there is
+no other clock to ask. The note counts the samples lost, in the stream's own periods.
 
 Source: FAULTS D05; METHODS 4 and 12 (three frames as for a frozen stream).
 
 Blind spots: stamps rewritten to an even grid; holes filled with repeated samples (SYN008); a missing start
-or end; arrival stamps move holes by the length of a queue.
+or end; arrival stamps move holes by the length of a queue, and a recorder that stalls and then empties its
+queue shows no hole in the sensors' stamps, as nothing was lost.
 
 Dose: number of consecutive samples removed.
 """
@@ -22,7 +26,7 @@ Dose: number of consecutive samples removed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +38,8 @@ from assay.synth.episodes import retime, teleop
 
 TIMED = tuple(role for role in Role if role not in (Role.EVENT, Role.INSTRUCTION))
 FRAME = 1e9 / 30
+WHOSE = ("", "recorder", "driver", "several")
+_CAMERA = "observation.images.cam_0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +84,17 @@ def clean(clock: Clock) -> Episode:
     return teleop(clock=clock)
 
 
+def lost_in(*names: str) -> Episode:
+    """20 s of three clocks at 30 Hz; some streams lost what came between 10.0 and 10.5 s."""
+    ep = teleop(20.0, clock=Clock.SENSOR)
+    for i, stream in enumerate(ep.streams):
+        rng = np.random.default_rng(i)
+        t = stream.t + np.rint(rng.normal(0, 1e6, len(stream))).astype(np.int64)
+        keep = (t < 10 * 10**9) | (t > round(10.5e9)) | (stream.name not in names)
+        ep = ep.with_stream(replace(stream, t=t[keep], x=np.asarray(stream.x)[keep]))
+    return ep
+
+
 CASES = (
     Case("clean", lambda: clean(Clock.SENSOR), "pass"),
     Case("three frames lost", lambda: hole(3), "fail", at=(9.9, 10.15), channel=""),
@@ -90,6 +107,12 @@ CASES = (
     Case("a nominal clock with a hole", lambda: hole(30, Clock.NOMINAL), "fail", at=(9.9, 11.1)),
     Case("no state", lambda: clean(Clock.SENSOR).without_stream("observation.state"), "abstain",
          reason="absent-stream"),
+    Case("half a second lost in every stream", lambda: lost_in("observation.state", "action", _CAMERA),
+         "fail", at=(9.9, 10.6), channel="recorder"),
+    Case("half a second lost by the camera", lambda: lost_in(_CAMERA), "fail", at=(9.9, 10.6),
+         channel="driver"),
+    Case("half a second lost by two of three", lambda: lost_in(_CAMERA, "action"), "fail", at=(9.9, 10.6),
+         channel="several"),
 )  # fmt: skip
 
 
@@ -106,21 +129,57 @@ def measure(ep: Episode, p: Params, ticks: Sequence[Ticks]) -> Iterator[Outcome]
             yield Abstain("nominal-clock", clock.note, clock.stream)
             continue
         ends = np.minimum(clock.t[:-1], clock.t[1:]), np.maximum(clock.t[:-1], clock.t[1:])
-        yield Evidence(
-            lost, *ends, "frame", p.limit, stream=clock.stream, quota=p.quota, note=clock.note
+        whose = _whose(clock, lost > p.limit_lost, [c for c in ticks if c is not clock], p)
+        holes = Evidence(
+            lost, *ends, "frame", p.limit, stream=clock.stream, which=whose, channels=WHOSE, quota=p.quota,
+            note=_note(clock),
         )  # fmt: skip
-        yield Evidence(
-            lost, *ends, "frame", p.limit_lost, stream=clock.stream, quota=p.quota_lost, note=clock.note,
-            limit_key="limit_lost", quota_key="quota_lost",
-        )  # fmt: skip
+        yield holes
+        yield replace(
+            holes, limit=p.limit_lost, quota=p.quota_lost, limit_key="limit_lost", quota_key="quota_lost"
+        )
 
 
-def _lost(clock: Ticks) -> NDArray[np.float64]:
-    """(n-1,) frames missing in each step."""
+def _over(clock: Ticks) -> NDArray[np.float64]:
+    """(n-1,) ns missing in each step; what the next step or the last one makes good is not."""
     over = clock.step - clock.period
     good = over.copy()
     both = over[1:] + over[:-1]
     good[:-1] = np.minimum(good[:-1], both)
     good[1:] = np.minimum(good[1:], both)
-    lost: NDArray[np.float64] = np.maximum(good, 0.0) / max(clock.period, FRAME)
-    return lost
+    return np.asarray(np.maximum(good, 0.0))
+
+
+def _lost(clock: Ticks) -> NDArray[np.float64]:
+    """(n-1,) frames missing in each step."""
+    return _over(clock) / max(clock.period, FRAME)
+
+
+def _note(clock: Ticks) -> str:
+    gone = np.rint(_over(clock) / clock.period)
+    said = ""
+    if gone.any():
+        n, times = int(gone.sum()), int(np.count_nonzero(gone))
+        said = f"{n} sample{'s' * (n > 1)} lost in {times} gap{'s' * (times > 1)}"
+    return "; ".join(filter(None, (said, clock.note)))
+
+
+def _whose(clock: Ticks, holes: NDArray[np.bool_], others: Sequence[Ticks], p: Params) -> NDArray[np.intp]:
+    """(n-1,) index into WHOSE, by what the other real clocks did in the middle of each hole."""
+    whose = np.zeros(len(holes), np.intp)
+    at = np.flatnonzero(holes)
+    if not len(at):
+        return whose
+    asked, shared = np.zeros(len(at), np.intp), np.zeros(len(at), np.intp)
+    middle = clock.t[at] + clock.step[at] // 2
+    for other in others:
+        if other.clock is Clock.NOMINAL or len(other.t) < 3 or not other.period:
+            continue
+        before = np.searchsorted(np.maximum.accumulate(other.t), middle, "right") - 1
+        inside = (before >= 0) & (before < len(other.step))
+        able = inside & (other.period < clock.step[at] / 2)
+        asked += able
+        shared += able & (_lost(other)[np.clip(before, 0, len(other.step) - 1)] > p.limit_lost)
+    kind = np.where(shared == asked, 1, np.where(shared == 0, 2, 3))
+    whose[at] = np.where(asked > 0, kind, 0)
+    return whose

@@ -1,7 +1,8 @@
 """A clock jumps back, stands still, or was never set.
 
 What: by how many seconds a stamp lies before the one it follows; how many stamps are repeated; how far
-stamps lie outside the years in which robots recorded.
+stamps lie outside the years in which robots recorded; by how much one clock jumps against another that
+stamped the same samples, and stays.
 
 Why: rows sorted or joined by time change places, durations become absurd, and a split at the step cuts an
 attempt in two.
@@ -16,20 +17,21 @@ Source: FAULTS D02, D04.
 Blind spots: a clock that is wrong by a constant; a slow slew (SYN002); a recorder that sorted its messages
 hides the step from stamps in log order.
 
-Dose: size of the backward step (s).
+Dose: size of the backward step (s); of a jump of one clock against another (s).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.features.clocks import Ticks
+from assay.features.clocks import Held, Ticks
 from assay.gate import Abstain, Case, Evidence, Outcome, gate, param
 from assay.model import Clock, Episode, Role
+from assay.signals.clocks import LEAST
 from assay.synth.episodes import retime, teleop
 
 TIMED = tuple(role for role in Role if role not in (Role.EVENT, Role.INSTRUCTION))
@@ -45,6 +47,7 @@ class Params:
     limit: float = param(0.0, "s", "time does not run backwards, not even a little", judged=True)
     quota: float = param(0.0, "1", "one step back is one too many", judged=True)
     quota_repeated: float = param(0.005, "1", "rounding may join a few stamps of a fast stream", judged=True)
+    jump: float = param(1.0 / 30.0, "s", "one picture at 30 Hz, from which SYN001 fails as well", judged=True)
 
 
 def shifted(first: int, last: int, seconds: float, clock: Clock = Clock.SENSOR, start: int = NOW) -> Episode:
@@ -81,6 +84,22 @@ def one_unset() -> Episode:
     return retime(ep, "observation.state", lambda t: t - NOW + 181_043 * 10**9)
 
 
+def logged(seconds: float, stall: int = 0, unset: int = 0) -> Episode:
+    """20 s by sensor and log: the log jumps at row 300; or 30 rows wait for it; or rows were not stamped."""
+    ep = teleop(20.0, clock=Clock.SENSOR, cameras=0)
+    for i, stream in enumerate(ep.streams):
+        rng, rows = np.random.default_rng(i), np.arange(len(stream))
+        sensed = stream.t + NOW + i
+        log = sensed + np.rint(rng.exponential(3e6, len(stream)) + 1e6).astype(np.int64)
+        log[rows >= 300] += round(seconds * 1e9)
+        log[300 : 300 + stall] = log[300 + stall] - np.arange(stall, 0, -1) * 10_000
+        sensed[100 : 100 + unset] = 0
+        first, further = (Clock.LOG, Clock.SENSOR) if unset else (Clock.SENSOR, Clock.LOG)
+        t, other = (log, sensed) if unset else (sensed, log)
+        ep = ep.with_stream(replace(stream, t=t, clock=first, stamps={further: other}))
+    return ep
+
+
 CASES = (
     Case("clean", lambda: shifted(0, 0, 0.0), "pass"),
     Case("37.2 s back from row 150 on", lambda: shifted(150, 300, -37.2), "fail",
@@ -96,16 +115,22 @@ CASES = (
     Case("a nominal clock", teleop, "abstain", reason="nominal-clock"),
     Case("a nominal clock that steps back", lambda: shifted(150, 300, -1.0, Clock.NOMINAL, 0), "fail",
          at=(3.9, 5.0)),
+    Case("the log jumps by 25 ms against the sensors", lambda: logged(0.025), "pass"),
+    Case("the log jumps by 45 ms against the sensors", lambda: logged(0.045), "fail",
+         at=(NOW / 1e9 + 9.8, NOW / 1e9 + 10.2), channel="jump"),
+    Case("the log jumps back by 45 ms", lambda: logged(-0.045), "fail"),
+    Case("the log stalls for 1 s and then catches up", lambda: logged(0.0, stall=30), "pass"),
+    Case("three sensor stamps are 0", lambda: logged(0.0, unset=3), "fail", channel="date"),
     Case("no state", lambda: shifted(0, 0, 0.0).without_stream("observation.state"), "abstain",
          reason="absent-stream"),
 )  # fmt: skip
 
 
 @gate(code="SYN005", name="clock-step", reads=TIMED)
-def measure(ep: Episode, p: Params, ticks: Sequence[Ticks]) -> Iterator[Outcome]:
-    """Steps back, repeated stamps and impossible dates of each clock."""
+def measure(ep: Episode, p: Params, ticks: Sequence[Ticks], held: Sequence[Held]) -> Iterator[Outcome]:
+    """Steps back, repeated stamps and impossible dates of each clock, and jumps of one against another."""
     yield from (Abstain("absent-stream", "declared, not there", d.name) for d in ep.missing(*TIMED))
-    dated = any(_dated(clock) for clock in ticks if clock.clock is not Clock.NOMINAL)
+    dated = any(_dated(clock.t) for clock in ticks if clock.clock is not Clock.NOMINAL)
     for clock in ticks:
         if len(clock.t) < 2:
             yield Abstain("too-short", "fewer than two stamps", clock.stream)
@@ -114,11 +139,13 @@ def measure(ep: Episode, p: Params, ticks: Sequence[Ticks]) -> Iterator[Outcome]
         else:
             yield from _steps(clock, p)
             if dated and clock.clock is not Clock.NOMINAL:
-                yield _dates(clock)
+                yield _dates(clock, clock.t)
+        yield from (o for name, t in clock.further.items() for o in _further(clock, name, t, p))
+    yield from (_jumps(pair, p) for pair in held)
 
 
-def _dated(clock: Ticks) -> bool:
-    return len(clock.t) > 0 and float(np.median(clock.t)) > CALENDAR
+def _dated(t: NDArray[np.int64]) -> bool:
+    return len(t) > 0 and float(np.median(t)) > CALENDAR
 
 
 def _steps(clock: Ticks, p: Params) -> Iterator[Outcome]:
@@ -133,9 +160,46 @@ def _steps(clock: Ticks, p: Params) -> Iterator[Outcome]:
     )  # fmt: skip
 
 
-def _dates(clock: Ticks) -> Evidence:
-    outside = np.maximum(np.maximum(FIRST - clock.t, clock.t - LAST), 0) * 1e-9
+def _dates(clock: Ticks, t: NDArray[np.int64], of: str = "") -> Evidence:
+    outside = np.maximum(np.maximum(FIRST - t, t - LAST), 0) * 1e-9
     return Evidence(
-        outside, clock.t, clock.t, "s", 0.0, stream=clock.stream, channel="date", limit_key="dates",
-        note="stamps outside 2015 to 2100 beside calendar time",
+        outside, clock.t, clock.t, "s", 0.0, stream=clock.stream, against=of, channel="date",
+        limit_key="dates", note=f"{of} stamps outside 2015 to 2100 beside calendar time".strip(),
     )  # fmt: skip
+
+
+def _further(clock: Ticks, of: Clock, t: NDArray[np.int64], p: Params) -> Iterator[Outcome]:
+    """Another clock's stamps of the same samples: steps back, and samples that it left unset."""
+    if len(t) < 2:
+        return
+    back = np.where((t[1:] > 0) & (t[:-1] > 0), np.maximum(-np.diff(t), 0), 0) * 1e-9
+    ends = np.minimum(clock.t[:-1], clock.t[1:]), np.maximum(clock.t[:-1], clock.t[1:])
+    yield Evidence(
+        back, *ends, "s", p.limit, stream=clock.stream, against=of, channel="backwards", quota=p.quota,
+        note=f"the {of} clock",
+    )  # fmt: skip
+    if _dated(t):
+        yield _dates(clock, t, of)
+
+
+def _jumps(pair: Held, p: Params) -> Outcome:
+    """One sample per step: the size of the lasting jump there, 0 elsewhere."""
+    if pair.drift is None or len(pair.t) < 2 * LEAST:
+        return Abstain("too-short", f"{len(pair.t)} samples of two clocks", pair.stream, "jump")
+    found, n = pair.jumps, len(pair.t) - 1
+    value, u = np.zeros(n), np.zeros(n)
+    value[found.at - 1], u[found.at - 1] = np.abs(found.size), found.u
+    said = (f"{_jumped(pair, i, s)} by {s:+.3g} s" for i, s in zip(found.at, found.size, strict=True))
+    return Evidence(
+        value, np.minimum(pair.t[:-1], pair.t[1:]), np.maximum(pair.t[:-1], pair.t[1:]), "s", p.jump, u=u,
+        stream=pair.stream, against=pair.later, channel="jump", limit_key="jump", by="stamps",
+        note="; ".join([*said][:3]),
+    )  # fmt: skip
+
+
+def _jumped(pair: Held, at: int, size: float) -> str:
+    """Which of two clocks made a jump: the one whose own step there is not the usual one."""
+    step = np.diff(pair.t)
+    odd = abs(float(step[at - 1] - np.median(step))) * 1e-9 > abs(size) / 2
+    own, other = pair.earlier, pair.later
+    return f"the {own if odd else other} clock jumps against the {other if odd else own} clock"

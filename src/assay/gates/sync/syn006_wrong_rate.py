@@ -9,16 +9,17 @@ that nothing moves in half of the steps, and every lag is off. Stamps 0.2 % fast
 
 Method: Stamps: least squares of t against the number of periods, with its standard error; steps are rounded
 to whole periods where they last (medians of five), and stretches between holes fitted apart, so that neither
-a gap nor a late stamp counts. On a
-nominal clock agreement proves nothing and the gate abstains. Pictures: a transition is new if it carries at
-least 0.2 of the change from h pictures before it to h after it, h = 1 to 3; only where something moves can
-that be told. If the usual gap between new
-pictures is two or more and 60 % of the gaps agree, the rate is the declared one over that gap. Else the
-share of new pictures is the rate, if nearly all are new, or if joints move and the repeats come like
-clockwork; repeats that come irregularly may be pauses of the scene, and the gate abstains. Velocity: see
-`assay.signals.pace`; the median over the joints of the least-squares slope of the way made by the positions
-against the way that the measured velocity makes by the stamps, over windows of 0.3 s. It tells regular stamps
-that were written by count from a loop that ran at another rate.
+a gap nor a late stamp counts. On a nominal clock agreement proves nothing and the gate abstains. 29.97 stands
+for 30000/1001, exactly; a rate of a broadcast pair (29.97 and 30) is 0.1 % from its sibling, where the limit
+cannot tell them apart, so that stamps which lie within 5 % of that distance of the sibling are held to be the
+sibling's. Pictures: a transition is new if it carries at least 0.2 of the change from h pictures before it to
+h after it, h = 1 to 3; only where something moves can that be told. If the usual gap between new pictures is
+two or more and 60 % of the gaps agree, the rate is the declared one over that gap. Else the share of new
+pictures is the rate, if nearly all are new, or if joints move and the repeats come like clockwork; repeats
+that come irregularly may be pauses of the scene, and the gate abstains. Velocity: see `assay.signals.pace`;
+the median over the joints of the least-squares slope of the way made by the positions against the way that
+the measured velocity makes by the stamps, over windows of 0.3 s. It tells regular stamps that were written by
+count from a loop that ran at another rate.
 
 Source: Own measurement on real files. G1 head camera, declared 30: 15.0 Hz in 27 of 27 episodes and after
 four re-encodings; GR1 in simulation, declared 20: 20.0 in 5 of 5; hand video, declared 30: 29.2; a Franka
@@ -39,6 +40,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +52,7 @@ from assay.gate import Abstain, Case, Evidence, Outcome, gate, param
 from assay.media import Container
 from assay.model import Channel, Clock, Episode, Role, Stream
 from assay.signals.cadence import cadence
-from assay.signals.clocks import HOLE, lost_periods
+from assay.signals.clocks import HOLE, exact, lost_periods, sibling
 from assay.signals.intervals import span
 from assay.signals.pace import pace
 from assay.signals.pictures import Pictures
@@ -69,6 +71,9 @@ class Params:
 
     limit: float = param(
         1e-3, "1", "0.1 % is a picture of 30 Hz after 33 s; crystals are 20 times better", judged=True
+    )
+    sibling: float = param(
+        0.95, "1", "of the way from 29.97 to 30 (or back): what is this close to 30 is 30", judged=True
     )
     pictures: float = param(
         0.9, "1", "share of the declared rate; untouched cameras that work reach 0.97 to 1", judged=True
@@ -92,6 +97,13 @@ def _stamps(share: float, clock: Clock) -> Episode:
     for name in ("observation.state", "action"):
         slow = retime(slow, name, lambda t: np.rint(t * (1 + share)).astype(np.int64))
     return slow
+
+
+def _declared(hundredths: int, runs: float) -> Episode:
+    """20 s at a rate of ``runs`` Hz by a real clock, declared in hundredths of one."""
+    ep = _stamps(30.0 / runs - 1, _REAL)
+    streams = (replace(s, rate=Fraction(hundredths, 100)) for s in ep.streams)
+    return replace(ep, streams=tuple(streams))
 
 
 def _one_late() -> Episode:
@@ -148,6 +160,12 @@ CASES = (
         "stamps 0.2 % slow on a nominal clock", lambda: _stamps(0.002, Clock.NOMINAL), "fail",
         channel="stamps", features=lambda: _NONE,
     ),
+    Case("declared 29.97, runs at 30", lambda: _declared(2997, 30.0), "fail", channel="sibling",
+         features=lambda: _NONE),
+    Case("declared 30, runs at 29.97", lambda: _declared(3000, 30e3 / 1001), "fail", channel="sibling",
+         features=lambda: _NONE),
+    Case("declared 29.97, runs at 30000/1001", lambda: _declared(2997, 30e3 / 1001), "pass",
+         features=lambda: _NONE),
     Case("1.02 s lost, at any phase", lambda: _holed(1.02), "pass", features=lambda: _NONE),
     Case(
         "a nominal clock that agrees", lambda: _stamps(0.0, Clock.NOMINAL), "abstain", reason="nominal-clock",
@@ -210,7 +228,7 @@ def wrong_rate(
 ) -> Iterator[Outcome]:
     """Measure every clock's slope, every velocity's and every camera's real rate."""
     for stream in _clocks(ep):
-        yield _slope(stream.t, stream, "stamps", p)
+        yield from _slope(stream.t, stream, "stamps", p)
     yield from (_velocity(pair, p) for pair in pairs if pair.role is Role.JOINT_VELOCITY)
     for declared in ep.missing(Role.CAMERA, Role.JOINT_VELOCITY):
         yield Abstain("absent-stream", "declared, not delivered", declared.name)
@@ -221,8 +239,7 @@ def wrong_rate(
             yield Abstain(reason, str(found or "no video file"), camera.name)
             continue
         inside = _slope(found.t, camera, "container", p)
-        if isinstance(inside, Evidence):  # agreement of a nominal clock was said above
-            yield inside
+        yield from (o for o in inside if isinstance(o, Evidence))  # nominal agreement was said above
         yield _pictures(camera, freshness.get(camera.name), pictures is None, p)
 
 
@@ -235,20 +252,32 @@ def _clocks(ep: Episode) -> list[Stream]:
     return distinct
 
 
-def _slope(t: NDArray[np.int64], stream: Stream, channel: str, p: Params) -> Outcome:
+def _slope(t: NDArray[np.int64], stream: Stream, channel: str, p: Params) -> Iterator[Outcome]:
     nominal = channel == "container" or stream.clock is Clock.NOMINAL
-    if not stream.rate:
-        return Abstain("not-declared", "no rate is declared", stream.name, channel)
-    if len(t) < 3:
-        return Abstain("too-short", f"{len(t)} stamps", stream.name, channel)
-    rate = float(stream.rate)
+    if not stream.rate or len(t) < 3:
+        reason, detail = (
+            ("too-short", f"{len(t)} stamps") if stream.rate else ("not-declared", "no rate is declared")
+        )
+        yield Abstain(reason, detail, stream.name, channel)
+        return
+    rate = float(exact(stream.rate))
     error, u = _slope_error(t, rate)
-    if nominal and not abs(error) - 2 * u > p.limit:
-        return Abstain("nominal-clock", "the stamps are made from the declared rate", stream.name, channel)
-    return Evidence.single(
+    other = sibling(stream.rate)
+    way = error / (rate / float(other) - 1) if other else 0.0  # 1: the stamps run at the sibling's rate
+    if nominal and not (abs(error) - 2 * u > p.limit or abs(way - 1) < 1 - p.sibling):
+        yield Abstain("nominal-clock", "the stamps are made from the declared rate", stream.name, channel)
+        return
+    whole = Evidence.single(
         abs(error), int(t[0]), int(t[-1]), unit="1", limit=p.limit, u=u, stream=stream.name, channel=channel,
         note=f"stamps run at {rate / max(1 + error, 1e-9):.4g} Hz, declared {rate:.4g} Hz",
     )  # fmt: skip
+    if other and abs(way - 1) < 1 - p.sibling and u < (1 - p.sibling) / 2 * abs(rate / float(other) - 1):
+        own = replace(whole, value=np.array([way]), u=0.0, limit=p.sibling, limit_key="sibling")
+        yield replace(
+            own, channel="sibling", note=f"stamps run at {other} Hz, declared {exact(stream.rate)} Hz"
+        )
+    else:
+        yield whole
 
 
 def _slope_error(t: NDArray[np.int64], rate: float) -> tuple[float, float]:
