@@ -122,7 +122,7 @@ def _sources(
         stream.name, where(root), limbs["shoulder"], limbs["elbow"], limbs["wrist"], limbs["knuckle"], tips,
         {s: f for s, f in touch.items() if f is not None}, thing,
         float(ep.meta.get(f"noise/{stream.name}") or 0.0),
-        max(max(_jitter(x) for x in raw), *(_wobble(limbs, s) for s in SIDES)),
+        max(*(_jitter(x) for x in raw), *(_wobble(limbs, s) for s in SIDES)),
     )  # fmt: skip
 
 
