@@ -9,9 +9,6 @@ Traps met. The joints have no names. ``num_steps`` is held against the arrays. B
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,7 +16,7 @@ import h5py
 import numpy as np
 
 from assay.errors import UnreadableError
-from assay.inside import open_inside
+from assay.hdf5 import at, numbers, opened
 from assay.model import Channel, Claim, Episode, Listing, Ref, Role, StreamDecl
 from assay.motion.take import POSE, Floats, Pose, Take, episode, matrix, rate_of
 from assay.motion.walk import Peek, list_clips, share_of
@@ -32,54 +29,25 @@ NAME: Final = "cmu-hdf5"
 SUFFIXES: Final = (".h5", ".hdf5")
 WALKER: Final = "walkers/walker_0"
 PROP: Final = "props/prop_0"
-LOOSE: Final = 64 << 20
-MOST_RATIO: Final = 200
-MOST_VALUES: Final = 1 << 28
-MAGIC: Final = b"\x89HDF\r\n\x1a\n"
-
-
-@contextmanager
-def _opened(root: Path, file: str) -> Iterator[Any]:
-    with open_inside(root, file) as stream:
-        if stream.read(8) != MAGIC:
-            raise UnreadableError("the file is no HDF5", where=file)
-        stream.seek(0, io.SEEK_SET)
-        try:
-            with h5py.File(stream, "r") as data:
-                yield data
-        except UnreadableError:
-            raise
-        except Exception as error:
-            # HDF5 raises what its C library felt: KeyError, OSError, RuntimeError, ValueError and more.
-            raise UnreadableError("the HDF5 file is broken", where=file, found=str(error)[:120]) from error
-
-
-def _at(group: Any, path: str) -> Any:
-    """What lies at a path, never through a link that may lead to another file; None where nothing does."""
-    for step in path.split("/"):
-        if not isinstance(group, h5py.Group) or not isinstance(group.get(step, getlink=True), h5py.HardLink):
-            return None
-        group = group[step]
-    return group
 
 
 def _is_clip(group: Any) -> bool:
-    return isinstance(_at(group, f"{WALKER}/joints"), h5py.Dataset)
+    return isinstance(at(group, f"{WALKER}/joints"), h5py.Dataset)
 
 
 def peek(root: Path, file: str) -> list[Peek]:
     """The clips of a file, from shapes and attributes."""
-    with _opened(root, file) as data:
-        return [_peek(_at(data, name), name, file) for name in data if _is_clip(_at(data, name))]
+    with opened(root, file) as data:
+        return [_peek(at(data, name), name, file) for name in data if _is_clip(at(data, name))]
 
 
 def _peek(group: Any, name: str, file: str) -> Peek:
-    shape = _at(group, f"{WALKER}/joints").shape
+    shape = at(group, f"{WALKER}/joints").shape
     if len(shape) != 2:
         raise UnreadableError("an array has another shape", where=f"{file}: {name}", found=str(shape))
     channels = tuple(Channel(f"joint_{i}", "rad", Role.JOINT_POSITION) for i in range(min(shape[0], 500)))
     streams = [StreamDecl("joints", Role.JOINT_POSITION, channels), StreamDecl("root", Role.BASE_POSE, POSE)]
-    if _at(group, PROP) is not None:
+    if at(group, PROP) is not None:
         streams.append(StreamDecl("prop_0", Role.OBJECT_POSE, POSE))
     return Peek("walker", shape[1], shape[0], name, rate_of(_dt(group), file), tuple(streams))
 
@@ -108,8 +76,8 @@ def open_(listing: Listing, ref: Ref, want: frozenset[Role] | None, sheet: Sheet
         UnreadableError: if it is absent, broken, or of another shape.
     """
     part = ref.parts[0]
-    with _opened(listing.root, part.path) as data:
-        group = _at(data, part.key["clip"])
+    with opened(listing.root, part.path) as data:
+        group = at(data, part.key["clip"])
         if not _is_clip(group):
             raise UnreadableError("the file holds no such clip", where=part.path, expected=part.key["clip"])
         take = _take(group, part.path, part.key["clip"])
@@ -120,10 +88,10 @@ def _take(group: Any, file: str, clip: str) -> Take:
     where = f"{file}: {clip}"
     q = _get(group, f"{WALKER}/joints", where, None)
     poses = [_pose(group, WALKER, "root", Role.BASE_POSE, where)]
-    if _at(group, PROP) is not None:
+    if at(group, PROP) is not None:
         poses.append(_pose(group, PROP, "prop_0", Role.OBJECT_POSE, where))
     take = Take("walker", q, poses=tuple(poses), velocity_key="joints_velocity")
-    if _at(group, f"{WALKER}/joints_velocity") is not None:
+    if at(group, f"{WALKER}/joints_velocity") is not None:
         take.velocity = _get(group, f"{WALKER}/joints_velocity", where, q.shape[1])
     take.fps = rate_of(_dt(group), where)
     take.fps_why = "dt of the clip" if take.fps else "the clip states no dt"
@@ -141,20 +109,10 @@ def _pose(group: Any, path: str, name: str, role: Role, where: str) -> Pose:
 
 
 def _get(group: Any, path: str, where: str, width: int | None) -> Floats:
-    data = _at(group, path)
-    if not isinstance(data, h5py.Dataset):
+    data = numbers(group, path, where)
+    if data is None:
         raise UnreadableError("an array is missing", where=where, expected=path)
-    if data.size is None or data.size > MOST_VALUES or data.dtype.kind not in "biuf":
-        raise UnreadableError(
-            "an array is no motion", where=f"{where}/{path}", found=f"{data.shape} {data.dtype}"[:80]
-        )
-    if data.nbytes > max(LOOSE, MOST_RATIO * data.id.get_storage_size()):
-        raise UnreadableError(
-            "an array inflates beyond measure", where=f"{where}/{path}", found=f"{data.nbytes} bytes"
-        )
-    if data.external or data.is_virtual:
-        raise UnreadableError("an array lies in another file", where=f"{where}/{path}")
-    return matrix(data[()].T, f"{where}/{path}", (None, width))
+    return matrix(data.T, f"{where}/{path}", (None, width))
 
 
 READER: Final = reader(

@@ -158,7 +158,9 @@ def _joints(
         if x is None or x.ndim != 2 or not x.shape[1]:
             continue
         fitting = names if len(names) == x.shape[1] else [f"[{i}]" for i in range(x.shape[1])]
-        channels = tuple(Channel(n, unit_of(role, n), _part(n, role)) for n in fitting)
+        # A request of velocities is not the request of the positions that bear the same names.
+        tail = f" {key}" if asked and key != "position" else ""
+        channels = tuple(Channel(f"{n}{tail}", unit_of(role, n), _part(n, role)) for n in fitting)
         kinds = {c.role for c in channels}
         whole = Role.REQUEST if asked else kinds.pop() if len(kinds) == 1 else role
         yield Draft(

@@ -37,7 +37,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, LINES):
         return " | ".join(str(plain(getattr(value, name))) for name in fields(value))
     if hasattr(value, "__dataclass_fields__"):
-        return {name: plain(getattr(value, name)) for name in fields(value)}
+        shown = {name: getattr(value, name) for name in fields(value)}
+        return {name: plain(v) for name, v in shown.items() if name != "stamps" or v}
     if isinstance(value, Mapping):
         return {str(k): plain(v) for k, v in value.items()}
     if isinstance(value, np.ndarray | list | tuple):

@@ -443,6 +443,7 @@ LEFT_OUT = {
     "sync",
     "statistics",
     "spans",
+    "stamps",
 }
 
 
