@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from benchmarks.power.clips import Base, decoded, invented, opened
 from benchmarks.power.ladders import LADDERS
+from benchmarks.power.motion_clips import invented_motion, opened_motion
 from benchmarks.power.page import smallest
 from benchmarks.power.trials import Count, Ladder, interval, tried
+from benchmarks.power.untouched import MOVING
 
 TRIALS = 4
 QUICK = tuple(ladder for ladder in LADDERS if ladder.times >= 300 and "of a table" not in ladder.axis)
@@ -41,12 +43,12 @@ def harmless(ladder: Ladder) -> list[int]:
 def clips(real_data: Path) -> list[Base]:
     bases = opened(real_data, ("g1v", "gr1"), decode=False)
     seen = [b for b in bases if b.set in DECODED][:2]
-    return [b for b in bases if b not in seen] + [decoded(b) for b in seen]
+    return [b for b in bases if b not in seen] + [decoded(b) for b in seen] + opened_motion(real_data)
 
 
 @pytest.fixture(scope="module")
 def synthetic() -> list[Base]:
-    return invented()
+    return [*invented(), *invented_motion()]
 
 
 @pytest.mark.real
@@ -57,7 +59,8 @@ def test_real_clips(ladder: Ladder, clips: list[Base]) -> None:
 
 @pytest.mark.parametrize("ladder", SYNTHETIC, ids=name)
 def test_synthetic_clips(ladder: Ladder, synthetic: list[Base]) -> None:
-    check(replace(ladder, sets=("synth",)), synthetic)
+    kind = [b for b in synthetic if (b.number is not None) == (ladder.gate in MOVING)]
+    check(replace(ladder, sets=("synth",)), kind)
 
 
 def check(ladder: Ladder, bases: list[Base]) -> None:

@@ -14,10 +14,11 @@ from pathlib import Path
 from benchmarks.power.clips import Base, halved, opened
 from benchmarks.power.ladders import LADDERS
 from benchmarks.power.lies import lies
+from benchmarks.power.motion_clips import opened_motion
 from benchmarks.power.notes import NOTES
 from benchmarks.power.page import claims_page, page
 from benchmarks.power.trials import Count, Ladder, tried
-from benchmarks.power.untouched import halves, untouched
+from benchmarks.power.untouched import MOVING, halves, untouched
 
 REPO = Path(__file__).resolve().parents[2]
 CLAIMS = ("INT002", "INT004", "INT005", "INT006")
@@ -32,8 +33,10 @@ def main() -> None:
     given = options.parse_args()
     started = time.perf_counter()
     data = Path(os.environ.get("ASSAY_DATA") or REPO.parent / "shared" / "data")
-    BASES.extend(opened(data))
-    BASES.extend([halved(b) for b in BASES if b.pictures and b.set != "gr1"])
+    BASES.extend(opened_motion(data))
+    if not given.gates or not set(given.gates) <= set(MOVING):
+        BASES.extend(opened(data))
+        BASES.extend([halved(b) for b in BASES if b.pictures and b.set != "gr1"])
     print(f"{len(BASES)} clips opened and decoded, {time.perf_counter() - started:.0f} s", flush=True)
     wanted = [*dict.fromkeys(ladder.gate for ladder in LADDERS), *CLAIMS]
     for code in (c for c in wanted if not given.gates or c in given.gates):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -36,7 +37,8 @@ SETS: Final = {
 class Base:
     """A clip nobody touched: its set's short name, episode, container indices and decoded pictures.
 
-    ``start``: the row of the file's episode at which this part of it begins.
+    ``start``: the row of the file's episode at which this part of it begins; ``number``: of a clip whose
+    episode has a name instead.
     """
 
     set: str
@@ -44,9 +46,12 @@ class Base:
     containers: dict[str, Container] = field(default_factory=dict)
     pictures: dict[str, Pictures] = field(default_factory=dict)
     start: int = 0
+    number: int | None = None
 
     @property
     def name(self) -> str:
+        if self.number is not None:
+            return f"{self.set}/{self.number}"
         return f"{self.set}/{self.ep.id.removeprefix('episode_').lstrip('0') or '0'}"
 
     @property
@@ -121,7 +126,9 @@ def _kept(base: Base, clip: Clip, name: str) -> Pictures:
     if not kept.is_file():
         seen: Pictures = Features(base.ep, plugs.features(), {}, {}).get("pictures")[name]
         kept.parent.mkdir(exist_ok=True)
-        np.savez(kept, **{f.name: np.asarray(getattr(seen, f.name)) for f in fields(Pictures)})
+        half = kept.with_name(f"{os.getpid()}-{kept.name}")  # whole or not at all: others look for it too
+        np.savez(half, **{f.name: np.asarray(getattr(seen, f.name)) for f in fields(Pictures)})
+        half.replace(kept)
     with np.load(kept) as held:
         read: dict[str, Any] = {f.name: held[f.name] for f in fields(Pictures)}
     return Pictures(**read | {"asked": int(read["asked"]), "error": str(read["error"])})

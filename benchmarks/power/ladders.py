@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from benchmarks.power import clocks, damage, films, recoded, rows
+from benchmarks.power import clocks, damage, films, motion, recoded, rows
 from benchmarks.power.trials import Ladder
 
 __all__ = ["LADDERS"]
@@ -31,6 +31,27 @@ _RTG = (
            rows.short_plateaus),
     Ladder("RTG008", "noise on a plateau of 4 %", "rad", (1e-4, 2e-4, 5e-4, 7e-4, 1e-3), None,
            rows.rough_plateau, below=True),
+)  # fmt: skip
+_CM: Final = tuple(m for m in _AROUND if m not in (0.25, 1))  # untouched feet move by a quarter themselves
+_FEET: Final = ("asap", "holo")
+_GROUND: Final = ("kimodo", "moves", "holo")
+_MOTION = (
+    Ladder("RTG003", "slide of 0.2 s in a stance", "cm in 1/30 s", _CM, 1.0,
+           lambda b, d, r: motion.skated(b, d / 100, r), _FEET),
+    Ladder("RTG003", "share of standing frames, 2 cm in 1/30 s", "%", (0.25, 0.75, 1.0, 1.5, 2.0), 0.5,
+           motion.skated_share, ("asap",)),
+    Ladder("RTG004", "way through a stance beyond the source's", "cm", tuple(3 * m for m in _CM), 3.0,
+           lambda b, d, r: motion.drifted(b, d / 100, r), _FEET),
+    Ladder("RTG005", "depth of a sole for 0.3 s", "cm", _CM, 1.0,
+           lambda b, d, r: motion.sunk(b, d / 100, r), _GROUND),
+    Ladder("RTG005", "share of frames 2 cm deep", "%", (0.25, 0.4, 0.45, 0.55, 0.65, 1.0, 2.0), 0.5,
+           motion.sunk_share, _GROUND),
+    Ladder("RTG006", "height of the standing sole for 0.2 s", "cm", tuple(2 * m for m in _CM), 2.0,
+           lambda b, d, r: motion.floated(b, d / 100, r), _FEET),
+    Ladder("RTG007", "speed of an arm's joint in one frame", "of the rated", _CM, 1.0, motion.overspeed,
+           ("kimodo", "moves", "asap", "holo")),
+    Ladder("RTG013", "whole clip off its declared ground", "cm", tuple(2 * m for m in _CM), 2.0,
+           lambda b, d, r: motion.offset(b, d / 100, r), _GROUND),
 )  # fmt: skip
 _ACT = (
     Ladder("ACT001", "share of one joint's moving rows copied", "of rows",
@@ -105,4 +126,4 @@ _SYN = (
            only="pictures", on_limit=True, pictures=True, times=10),
 )  # fmt: skip
 
-LADDERS: Final[tuple[Ladder, ...]] = (*_ACT, *_RTG, *_INT, *_SYN)
+LADDERS: Final[tuple[Ladder, ...]] = (*_ACT, *_RTG, *_MOTION, *_INT, *_SYN)

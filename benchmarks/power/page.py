@@ -15,8 +15,13 @@ _HEAD: Final = "<!-- written by `make study` (benchmarks/power); not by hand -->
 _LEGEND: Final = """\
 Each dose is planted {times} times in real clips, with fixed seeds over clip, place and channel; intervals are
 Clopper-Pearson at 95 %. *Placed*: of the failed ones, those with a finding that overlaps the planted span
-and names its channel. g1v, g1s: 24 and 14 teleoperated clips of a Unitree G1; gr1: five of a simulated GR1.
+and names its channel. {sets}
 """
+_TELEOPERATED: Final = "g1v, g1s: 24 and 14 teleoperated clips of a Unitree G1; gr1: five of a simulated GR1."
+_RETARGETED: Final = """\
+kimodo, moves, asap, holo: 3, 7, 11 and 2
+retargeted clips of a Unitree G1, the last two with their human source; those that the gate passes untouched,
+end to end where the dose is a share. The dose is what results: the clip's own motion is counted in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +37,8 @@ def page(
 ) -> str:
     """Table of all ladders of one gate, then what it amounts to in plain words."""
     times = max(ladder.times for ladder, _ in results)
-    lines = [_HEAD, _LEGEND.format(times=times)]
+    moving = any(ladder.sets[0] not in ("g1v", "g1s", "gr1", "g1h") for ladder, _ in results)
+    lines = [_HEAD, _LEGEND.format(times=times, sets=_RETARGETED if moving else _TELEOPERATED)]
     lines += [
         "| dose | is | failed | abstained | passed | failed, 95 % | placed |",
         "|---|---|---|---|---|---|---|",
