@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -32,7 +32,7 @@ class Seen:
 
     Attributes:
         t: (n,) ns; handled: (n,) whether something is handled, 1, 0 or -1.
-        held: m, wrist-to-grip offset learnt from clips that move objects, or None.
+        held: what clips that move objects taught: ``grip`` (m, wrist to grip) and its ``u`` (m), or None.
         limit: m, against which noise counts.
     """
 
@@ -41,7 +41,7 @@ class Seen:
     grips: Grips
     source: Sources
     map: HandMap
-    held: float | None
+    held: Mapping[str, Any] | None
     handled: Flags
     limit: float
 
@@ -53,13 +53,19 @@ class Seen:
     @property
     def noise(self) -> float:
         """What the source's own noise, in the robot's size, adds to the uncertainty of a mean, m."""
-        stated, jitter = self.map.arm * self.source.noise, self.map.arm * self.source.jitter
+        size = 1.0 if self.moves_object else self.map.arm
+        stated, jitter = size * self.source.noise, size * self.source.jitter
         return float(np.hypot(stated, jitter**2 / self.limit))
 
     @property
     def u(self) -> float:
         """Standard uncertainty of a mean, m."""
-        return float(np.hypot(self.map.u, self.noise))
+        return float(np.hypot(self.learnt, self.noise))
+
+    @property
+    def learnt(self) -> float:
+        """What calibration leaves open of a mean, m."""
+        return float(self.held["u"] if self.moves_object and self.held is not None else self.map.u)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,7 +118,7 @@ def mean_of(part: Part, seen: Seen, shortest: float, missing: float) -> Outcome:
     mean = float(value[known].mean()) if whole else float("nan")
     first, last = (int(seen.t[among[0]]), int(seen.t[among[-1]])) if len(among) else (0, 0)
     scope = np.array([IN if sure >= shortest else OUT], np.int8)
-    noisy = seen.noise > seen.map.u
+    noisy = seen.noise > seen.learnt
     return Evidence.single(
         mean, first, last + round(step * 1e9), unit="m", limit=seen.limit, u=seen.u, scope=scope,
         against=seen.source.stream, **where,
@@ -147,7 +153,8 @@ def _way(seen: Seen, side: str) -> Floats:
 
 def _grip(seen: Seen, side: str) -> Floats:
     hand = seen.grips.hands[side]
-    return np.asarray(hand.p + (seen.map.grip if seen.held is None else seen.held) * hand.axis)
+    grip = seen.held["grip"] if seen.moves_object and seen.held is not None else seen.map.grip
+    return np.asarray(hand.p + grip * hand.axis)
 
 
 def _touching(seen: Seen, side: str) -> Flags:

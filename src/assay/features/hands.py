@@ -140,9 +140,8 @@ def _fit(rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
         hands = [h for row in mine for h in row["hands"]]
         model: dict[str, Any] = {"map": None, "held": fit_reach([h for row in mine for h in row["held"]])}
         if hands:
-            model["map"] = fit_hands(
-                [np.array(h["gram"]) for h in hands], [np.array(h["mean"]) for h in hands]
-            )
+            grams, means = (np.array([h[key] for h in hands]) for key in ("gram", "mean"))
+            model["map"] = fit_hands(grams, means, sum(bool(row["hands"]) for row in mine))
             fingers: dict[str, list[Floats]] = {}
             for f, products in (item for h in hands for item in h["fingers"].items()):
                 fingers.setdefault(f, []).append(np.array(products))

@@ -69,13 +69,18 @@ def fit_fingers(clips: Mapping[str, Sequence[Floats]]) -> dict[str, list[float]]
     return made
 
 
-def fit_reach(clips: Sequence[Sequence[float]]) -> float | None:
+def fit_reach(clips: Sequence[Sequence[float]]) -> dict[str, Any] | None:
     """The wrist-to-grip offset that keeps hand and object as far apart as in the source.
 
-    Each clip gives its mean error at each of `OFFSETS` (NaN without contact); the least median counts.
+    Each hand of a clip gives its mean error at each of `OFFSETS` (NaN without contact); the least median
+    counts. Its uncertainty is as that of `fit_hands`; None without any contact.
     """
     table = np.array([c for c in clips if np.isfinite(c).all()], np.float64).reshape(-1, len(OFFSETS))
-    return float(OFFSETS[np.median(table, axis=0).argmin()]) if len(table) else None
+    if not len(table):
+        return None
+    best = int(np.median(table, axis=0).argmin())
+    pairs = max(1.0, len(table) / 2.0)
+    return {"grip": float(OFFSETS[best]), "u": SINGLE / float(np.sqrt(pairs)), "hands": len(table)}
 
 
 def _relative(grams: Floats, shared: bool) -> Floats:

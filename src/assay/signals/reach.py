@@ -110,8 +110,11 @@ class HandMap:
     fingers: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, model: Mapping[str, Any]) -> HandMap:
-        """From a calibration's JSON."""
+    def of(cls, model: Mapping[str, Any] | None) -> HandMap:
+        """From a calibration's JSON; all NaN where nothing was learnt."""
+        if model is None:
+            nan = float("nan")
+            return cls(True, nan, nan, nan, nan, nan, nan, 0)
         return cls(**{**model, "fingers": {k: tuple(v) for k, v in model["fingers"].items()}})
 
 

@@ -1,7 +1,7 @@
 """Small retargeted reaches with known truth: a G1 that stands and works with both hands, beside its human.
 
-The human is 4/3 of the robot in everything, and her wrist lies 2 cm inward of the robot's grip: `known_map` says so
-exactly. With fingers the robot has one more joint a hand; with a box both hands carry it.
+The human is 4/3 of the robot in everything, and her wrist lies 2 cm inward of the robot's grip: `known_map`
+says so exactly. With fingers the robot has one more joint a hand; with a box both hands carry it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ def known_map(body: str = BODY, u: float = 0.001) -> Mapping[str, Any]:
     fingers = {f"{s} index": [SIZE, GRIP, 0.0, 0.0, 0.0] for s in SIDES}
     learnt = {"shared": True, "root": SIZE, "trunk": SIZE, "arm": SIZE, "grip": GRIP, "rise": 0.0, "u": u,
               "clips": 10, "fingers": fingers}  # fmt: skip
-    return {"hand_map": {f"any subject on {body}": {"map": learnt, "held": GRIP}}}
+    return {
+        "hand_map": {f"any subject on {body}": {"map": learnt, "held": {"grip": GRIP, "u": u, "hands": 20}}}
+    }
 
 
 def reach(

@@ -69,7 +69,8 @@ CASES = (
     Case("left reach scaled by 1.1: 2.5 cm", lambda: scaled(1.1), "fail", channel="left", models=known_map()),
     Case("fingertips where they belong", lambda: reach(fingers=True), "pass", models=known_map(FINGERED)),
     Case("wrist right, fingertip 1.6 cm off",
-         lambda: moved((0, 0, 0.016), "left_index_tip", reach(fingers=True)), "pass", models=known_map(FINGERED)),
+         lambda: moved((0, 0, 0.016), "left_index_tip", reach(fingers=True)), "pass",
+         models=known_map(FINGERED)),
     Case("wrist right, fingertip 2.4 cm off",
          lambda: moved((0, 0, 0.024), "left_index_tip", reach(fingers=True)), "fail",
          channel="left index", models=known_map(FINGERED)),
@@ -87,7 +88,8 @@ CASES = (
     Case("8 cm off, and nothing is handled", lambda: moved((0.08, 0, 0), ep=reach(still=True)), "n/a",
          models=known_map()),
     Case("not calibrated", reach, "abstain", reason="not-calibrated"),
-    Case("another subject's map", reach, "abstain", reason="not-calibrated", models=known_map("another robot")),
+    Case("another subject's map", reach, "abstain", reason="not-calibrated",
+         models=known_map("another robot")),
     Case("no human source", lambda: reach(human=False), "abstain", reason="no-reference", models=known_map()),
     Case("no base pose", lambda: reach().without_stream("root"), "abstain", reason="absent-stream"),
 )  # fmt: skip
@@ -120,12 +122,14 @@ def measure(
         yield missing or Abstain("absent-stream")
         return
     yield Fact("hands", shape_of(poses.t, grips, source_hands))
-    model = (hand_map or {}).get(group_of(ep))
-    if model is None or model["map"] is None:
-        yield Abstain("not-calibrated", f"no clip of {group_of(ep)} taught how the hands map")
-        return
     if grips.thing is not None and source_hands.thing is None:
         yield Abstain("no-reference", "the clip moves an object that its source does not show", poses.stream)
+        return
+    group = group_of(ep)
+    model = (hand_map or {}).get(group) or {"map": None, "held": None}
+    if model["map" if grips.thing is None else "held"] is None:
+        taught = "how the hands map" if grips.thing is None else "how objects are held"
+        yield Abstain("not-calibrated", f"no other clip of {group} taught {taught}", poses.stream)
         return
     handled = segments.manipulation if segments is not None else np.full(len(poses.t), UNKNOWN)
     seen = Seen(poses.t, poses.stream, grips, source_hands, HandMap.of(model["map"]), model["held"], handled,
