@@ -11,75 +11,40 @@ peak, are left out; an episode with too few left, or in which chance does as wel
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.signals.content_map import BLOCK, Map, Take, Track, learn
 from assay.signals.flow import Flow
-from assay.signals.lag_curve import Curve, Peaks, huber, peaks
+from assay.signals.lag_curve import Curve, Peaks, circular, coarse, huber, peaks
 
-__all__ = ["Estimate", "Map", "Take", "Windows", "estimate", "learn", "windows"]
+__all__ = ["Drift", "Estimate", "Map", "Take", "Windows", "drift", "ends", "estimate", "learn", "windows"]
 
 Floats = NDArray[np.float64]
-Take = tuple[Flow, NDArray[Any], NDArray[np.int64]]
-"""A camera's `Flow`, joint positions (m, d) and their stamps (m,) int64 ns on the same time axis."""
-
+Bools = NDArray[np.bool_]
 FLOOR: Final = 0.22
 """Units (see `Map.unit`) by which untouched episodes of a real corpus differ beyond their noise."""
 
-_SMOOTH: Final = 1.0  # units, sd of the low-pass
-_SLOW: Final = 8.0  # units, sd of what is taken off as slow
-_REACH: Final = 15  # steps on either side of the expected lag
-_BLOCK: Final = 15.0  # units that the jackknife leaves out at a time
+LONG: Final = 20.0
+"""Seconds from which on an episode's two ends are estimated apart."""
+
 _PER_WINDOW: Final = 6  # blocks
-_RIDGES: Final = (1e-3, 1e-2, 1e-1)
-_ROUNDS: Final = 3
-_FIRST: Final = np.arange(-0.4, 0.81, 1 / 30)  # s, where a rig's lag is looked for
 _FEW: Final = 8  # episodes; a map learnt from fewer must be surer
+_PREDICTS: Final = 0.05  # share of the best blocks' flow in unseen episodes, below which a map is worthless
 _LEAD, _LEAD_FEW = 1.5, 3.0  # z of the best lag over its rival in one window
 _AGREE: Final = 0.3  # cosine in one window
 _UNSURE: Final = 0.8  # units of standard error in one window
-_KEPT, _KEPT_SHARE = 3, 0.4  # windows that must be left
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Map:
-    """What joints predict of pictures, learnt over a corpus.
-
-    Attributes:
-        weights: (d, c) cells per second of each block for each joint's velocity.
-        trust: (c,) weight of each block.
-        lag: s from joints to pictures, median over the corpus; spread: robust sd of single episodes.
-        episodes: it was learnt from; step: s of the grid; share: of the flow that it predicts of
-            episodes that it did not see.
-    """
-
-    weights: Floats
-    trust: Floats
-    lag: float
-    spread: float
-    episodes: int
-    step: float
-    share: float
-
-    @property
-    def unit(self) -> float:
-        """Seconds of one picture, but not less than 1/30 s: what filters and thresholds count in."""
-        return max(self.step, 1 / 30)
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain JSON."""
-        numbers = {"weights": _short(self.weights), "trust": _short(self.trust)}
-        rest = ("lag", "spread", "episodes", "step", "share")
-        return numbers | {name: getattr(self, name) for name in rest}
-
-    @classmethod
-    def from_json(cls, said: dict[str, Any]) -> Self:
-        """Read what `to_json` gave."""
-        return cls(**said | {"weights": np.array(said["weights"]), "trust": np.array(said["trust"])})
+_MOVES: Final = 0.05  # of the corpus's mean power of predicted flow; less is no motion
+_KEPT, _KEPT_SHARE = 3, 0.4  # windows that must agree, and their share of those in which the robot moves
+_APART: Final = 1.5  # units from the common lag at which a window does not agree
+_RIVAL: Final = 5.0  # units from the best lag at which a peak is another answer
+_BY_CHANCE: Final = 0.6  # of the best agreement; as much at any other lag of the episode, and it is chance
+_END: Final = 10.0  # s of an episode's end
+_DRIFTS: Final = 60.0  # s; in longer episodes the lag may run away
+_FASTEST: Final = 1.5e-3  # s/s of drift that is looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,18 +54,36 @@ class Estimate:
     Attributes:
         seconds: later (positive) than the corpus's median; NaN where it abstains.
         u: standard uncertainty, s.
-        why: why it abstains: ``too-short``, ``still``, ``undecided``; empty where it speaks.
+        why: why it abstains, a code of `assay.gate.REASONS`; empty where it speaks.
+        detail: the particulars of that.
         lag: s from joints to pictures as content has it, the method's own bias included.
-        kept: share of the windows that could be used; t0, t1: s from the first picture's time.
+        kept: share of the windows amid motion that agree.
+        t0, t1: s from the first flow on, the stretch that it speaks for.
     """
 
     seconds: float
     u: float
     why: str = ""
+    detail: str = ""
     lag: float = np.nan
     kept: float = 0.0
     t0: float = 0.0
     t1: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """How much later pictures become per time.
+
+    Attributes:
+        ppm: 1e-6 s per s; u: its standard uncertainty; NaN where it abstains, with ``why``.
+        seconds: s by which they are later at the end than at the start.
+    """
+
+    ppm: float
+    u: float
+    why: str = ""
+    seconds: float = np.nan
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,203 +92,159 @@ class Windows:
 
     Attributes:
         t: (w,) s, their middles, from the first flow on; lag: (w,) s; se: (w,) s, of noise alone.
-        ok: (w,) bool, whether a window may be used; moving: (w,) bool, whether joints and pictures move.
+        ok: (w,) bool, whether a window may be used; moving: (w,) bool, whether the joints move.
         long: s of a window; length: s of the episode.
-        lead: best over its best rival among all circular shifts of the whole episode.
+        rival: agreement of the whole episode at its best other lag, as a share of the best.
     """
 
     t: Floats
     lag: Floats
     se: Floats
-    ok: NDArray[np.bool_]
-    moving: NDArray[np.bool_]
+    ok: Bools
+    moving: Bools
     long: float
     length: float
-    lead: float
-
-
-def learn(takes: Sequence[Take], step: float | None = None) -> Map | None:
-    """Learn a rig's map from episodes; None where too few of them move.
-
-    Args:
-        takes: what each episode shows and does, all of one camera and one set of joints.
-        step: s of the grid; by default the pictures' median period.
-    """
-    step = step or _period(takes)
-    tracks = [t for flow, q, tq in takes if (t := _Track.of(flow, q, tq, step)).usable]
-    if not tracks:
-        return None
-    lag = _first_lag(tracks)
-    for _ in range(_ROUNDS):
-        fits = _Fits.of(tracks, lag)
-        each = np.array([fits.own_lag(i) for i in range(len(tracks))])
-        lag += float(np.median(each))
-    fits = _Fits.of(tracks, lag)
-    spread = float(1.4826 * np.median(np.abs(each - np.median(each))))
-    return Map(fits.weights, fits.trust, lag, spread, len(tracks), step, fits.share)
+    rival: float
 
 
 def estimate(known: Map, flow: Flow, q: NDArray[Any], tq: NDArray[np.int64]) -> Estimate:
-    """An episode's deviation from the corpus's median lag: all of it, `Take` as for `learn`."""
-    return _summed(known, windows(known, flow, q, tq))
+    """An episode's deviation from the corpus's median lag: all of it, a `Take` as for `learn`."""
+    seen = windows(known, flow, q, tq)
+    return _summed(known, seen, np.ones(len(seen.t), bool))
+
+
+def ends(known: Map, seen: Windows) -> tuple[Estimate, ...]:
+    """Start and end of an episode of 20 s or more, else the whole: one or two estimates.
+
+    An end is the first (last) 10 s of windows amid motion, sought in the first (last) third of the episode.
+    """
+    if seen.length < LONG:
+        return (_summed(known, seen, np.ones(len(seen.t), bool)),)
+    return _summed(known, seen, _end(seen)), _summed(known, seen, _end(seen, late=True))
+
+
+def _end(seen: Windows, *, late: bool = False) -> Bools:
+    """(w,) the windows of the first or last 10 s amid motion."""
+    enough = max(round(_END / (seen.t[1] - seen.t[0])), _KEPT)
+    near = seen.t > seen.length * 2 / 3 if late else seen.t < seen.length / 3
+    moving = near & seen.moving
+    before = np.cumsum(moving[::-1])[::-1] if late else np.cumsum(moving)
+    return np.asarray(near & (before <= enough))
+
+
+def drift(known: Map, seen: Windows) -> Drift:
+    """The slope of the lag over the episode, by a robust line through the windows that may be used.
+
+    Its error takes windows that overlap for one, and the lag's wandering for no less than `FLOOR`.
+    """
+    whole = _summed(known, seen, np.ones(len(seen.t), bool))
+    if whole.why:
+        return Drift(np.nan, np.nan, whole.why)
+    t, lag = seen.t[seen.ok], seen.lag[seen.ok]
+    slope, _, scatter = _line(t, lag)
+    apart = len(t) * (seen.t[1] - seen.t[0]) / seen.long
+    if apart < 3:
+        return Drift(np.nan, np.nan, "too-short")
+    u = max(scatter, FLOOR * known.unit) / (float(np.std(t)) * np.sqrt(apart))
+    return Drift(slope * 1e6, u * 1e6, "", slope * seen.length)
 
 
 def windows(known: Map, flow: Flow, q: NDArray[Any], tq: NDArray[np.int64]) -> Windows:
     """The lag over time, before it is summed up."""
-    track = _Track.of(flow, q, tq, known.step)
+    track = Track.of(flow, q, tq, known.step)
     length = len(track.t) * known.step
-    rows = round(_BLOCK * known.unit / known.step)
+    rows = round(BLOCK * known.unit / known.step)
     long = _PER_WINDOW * rows
     if len(track.t) < long:
         none = np.zeros(0)
-        return Windows(none, none, none, none > 0, none > 0, long * known.step, length, 0.0)
-    curve = Curve.of(track.flow, track.motion(known.lag, _REACH), known.weights, known.trust, _REACH)
-    found = peaks(*curve.windows(rows, _PER_WINDOW), rival=5 * known.unit / known.step)
-    t = (np.arange(len(found.at)) + _PER_WINDOW / 2) * rows * known.step
-    ok = _usable(found, known)
-    moving = found.ours > 0
-    return Windows(t, known.lag + found.at * known.step, found.se * known.step, ok, moving,
-                   long * known.step, length, 0.0)  # fmt: skip
+        return Windows(none, none, none, none > 0, none > 0, long * known.step, length, np.inf)
+    line = _course(known, track, rows) if length > _DRIFTS else (0.0, 0.0)
+    motion = track.motion(known.lag, known.reach, line)
+    curve = Curve.of(track.flow, motion, known.weights, known.trust, known.reach)
+    found = peaks(*curve.windows(rows, _PER_WINDOW), rival=_RIVAL * known.unit / known.step)
+    t = np.asarray((np.arange(len(found.at)) + _PER_WINDOW / 2) * rows * known.step, np.float64)
+    lag = known.lag + line[0] + line[1] * t + found.at * known.step
+    moving = found.ours >= _MOVES * known.power * long
+    return Windows(t, lag, found.se * known.step, moving & _usable(found, known), moving,
+                   long * known.step, length, _rival(known, track, motion))  # fmt: skip
 
 
-def _usable(found: Peaks, known: Map) -> NDArray[np.bool_]:
+def _usable(found: Peaks, known: Map) -> Bools:
     lead = _LEAD if known.episodes >= _FEW else _LEAD_FEW
     sure = found.se * known.step <= _UNSURE * known.unit
     return (found.lead >= lead) & (found.score >= _AGREE) & sure & ~found.edge
 
 
-def _summed(known: Map, seen: Windows) -> Estimate:
-    n, kept = len(seen.t), int(seen.ok.sum())
-    if not n:
-        return Estimate(np.nan, np.nan, "too-short")
-    if kept < min(_KEPT, n) or kept < _KEPT_SHARE * n:
-        return Estimate(np.nan, np.nan, "undecided", kept=kept / n)
-    lag, scatter = huber(seen.lag[seen.ok])
-    apart = max(kept * (seen.t[1] - seen.t[0] if n > 1 else seen.long) / seen.long, 1.0)
-    noise = max(scatter, float(np.median(seen.se[seen.ok]))) / np.sqrt(apart)
-    u = float(np.hypot(noise, FLOOR * known.unit))
-    return Estimate(lag - known.lag, u, "", lag, kept / n, 0.0, seen.length)
+def _rival(known: Map, track: Track, motion: Floats) -> float:
+    """Agreement at the best lag that chance offers, over all circular shifts, as a share of the best."""
+    n, reach = len(track.t), known.reach
+    score = circular(track.flow, motion[reach : reach + n], known.weights, known.trust)
+    lag = np.arange(n)
+    lag = np.where(lag > n // 2, lag - n, lag)
+    best = int(np.where(np.abs(lag) <= reach, score, -np.inf).argmax())
+    apart = np.abs(lag - lag[best])
+    far = np.minimum(apart, n - apart) >= _RIVAL * known.unit / known.step
+    return float(score[far].max() / max(score[best], 1e-9)) if far.any() else np.inf
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Track:
-    """An episode on an even grid: filtered flow (n, c), and joints to be sampled at any lag."""
+def _course(known: Map, track: Track, rows: int) -> tuple[float, float]:
+    """The straight line (s, s/s) along which the lag of a long episode runs, to one step at its end.
 
-    t: Floats
-    step: float
-    flow: Floats
-    q: Floats
-    tq: Floats
-
-    @classmethod
-    def of(cls, flow: Flow, q: NDArray[Any], tq: NDArray[np.int64], step: float) -> Self:
-        start = int(flow.t[0]) if len(flow) else 0
-        tf, tj = (flow.t - start) * 1e-9, (tq - start) * 1e-9
-        n = int(np.floor((tf[-1] - tf[0]) / step + 1e-6)) + 1 if len(tf) > 1 and len(tq) > 1 else 0
-        t = np.arange(n) * step
-        y = _at(t, tf, np.asarray(flow.x, np.float64)) if n else np.zeros((0, flow.x.shape[1]))
-        return cls(t, step, _band(y, step), np.asarray(q, np.float64), tj)
-
-    @property
-    def usable(self) -> bool:
-        return len(self.t) * max(self.step, 1 / 30) > 2.0
-
-    def motion(self, lag: float, reach: int = 0) -> Floats:
-        """(n + 2 reach, d) filtered joint velocity at the grid's times less ``lag``."""
-        g, n = self.step, len(self.t)
-        t = np.arange(-reach, n + reach) * g - lag
-        return _band((_at(t + g, self.tq, self.q) - _at(t - g, self.tq, self.q)) / (2 * g), g)
+    The sum of the windows' cosines along every line within reach at its start (a Radon transform).
+    """
+    runs = int(np.ceil(_FASTEST * len(track.t)))
+    reach = known.reach + runs
+    motion = track.motion(known.lag, reach)
+    parts = coarse(track.flow, motion, known.weights, known.trust, reach, 3 * _PER_WINDOW * rows)
+    share = (np.arange(len(parts)) + 0.5) / len(parts)
+    starts, falls = np.arange(-known.reach, known.reach + 1), np.arange(-runs, runs + 1)
+    at = np.rint(starts[:, None, None] + falls[:, None] * share).astype(np.intp) + reach
+    inside = np.clip(at, 0, 2 * reach)
+    total = np.sum(parts[np.arange(len(parts)), inside], axis=-1)
+    i, j = np.unravel_index(int(total.argmax()), total.shape)
+    return float(starts[i]) * known.step, float(falls[j]) / len(track.t)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Fits:
-    """A map, and one for each of up to five groups of episodes that it did not see."""
-
-    tracks: Sequence[_Track]
-    lag: float
-    weights: Floats
-    trust: Floats
-    share: float
-    others: Sequence[Floats]
-
-    @classmethod
-    def of(cls, tracks: Sequence[_Track], lag: float) -> Self:
-        moves = [t.motion(lag) for t in tracks]
-        groups = min(len(tracks), 5)
-        normal = np.stack([np.sum([x.T @ x for x in moves[g::groups]], axis=0) for g in range(groups)])
-        cross = np.stack([
-            np.sum([x.T @ t.flow for x, t in zip(moves[g::groups], tracks[g::groups], strict=True)], axis=0)
-            for g in range(groups)
-        ])  # fmt: skip
-        whole = np.sum([(t.flow**2).sum(0) for t in tracks], axis=0)
-        best: tuple[float, Any] = (-np.inf, None)
-        for ridge in _RIDGES:
-            out = [_solved(normal.sum(0) - normal[g] * (groups > 1), cross.sum(0) - cross[g] * (groups > 1), ridge)
-                   for g in range(groups)]  # fmt: skip
-            # What is left of the unseen groups' flow: |y|^2 - 2 w.xy + w.xx.w, summed over groups.
-            rest = whole - np.sum(
-                [2 * (w * cross[g]).sum(0) - (w * (normal[g] @ w)).sum(0) for g, w in enumerate(out)], axis=0
-            )
-            share = 1 - float(rest.sum() / max(whole.sum(), 1e-12))
-            if share > best[0]:
-                best = share, (ridge, rest, out)
-        ridge, rest, out = best[1]
-        weights = _solved(normal.sum(0), cross.sum(0), ridge)
-        count = sum(len(t.t) for t in tracks)
-        explained = np.clip(1 - rest / np.maximum(whole, 1e-12), 0, 1)
-        trust = np.where(whole > 1e-3 * whole.max(), explained / np.maximum(rest / count, 1e-12), 0.0)
-        return cls(tracks, lag, weights, trust, best[0], out)
-
-    def own_lag(self, i: int) -> float:
-        """Seconds that episode i is later than ``lag``, by the map that did not see it."""
-        track = self.tracks[i]
-        mine = self.others[i % len(self.others)]
-        curve = Curve.of(track.flow, track.motion(self.lag, _REACH), mine, self.trust, _REACH)
-        return float(peaks(*curve.whole(round(_BLOCK))).at[0]) * track.step
+def _summed(known: Map, seen: Windows, among: Bools) -> Estimate:
+    moving, ok = among & seen.moving, among & seen.ok
+    refused = _refused(known, seen, moving)
+    if refused is not None:
+        return refused
+    n, kept = int(moving.sum()), int(ok.sum())
+    if kept >= _KEPT:
+        lag, scatter = huber(seen.lag[ok])
+        kept = int(np.sum(np.abs(seen.lag[ok] - lag) <= _APART * known.unit))
+    if kept < _KEPT or kept < _KEPT_SHARE * n:
+        return Estimate(np.nan, np.nan, "undecided", f"{kept} of {n} windows agree", kept=kept / n)
+    apart = max(kept * (seen.t[1] - seen.t[0]) / seen.long, 1.0)
+    noise = max(scatter, float(np.median(seen.se[ok]))) / np.sqrt(apart)
+    u = float(np.hypot(noise, np.hypot(FLOOR * known.unit, 1.25 * known.spread / np.sqrt(known.episodes))))
+    half = seen.long / 2
+    first, last = float(seen.t[ok][0]) - half, float(seen.t[ok][-1]) + half
+    return Estimate(lag - known.lag, u, "", "", lag, kept / n, first, last)
 
 
-def _solved(normal: Floats, cross: Floats, ridge: float) -> Floats:
-    size = np.diag(normal)
-    return np.linalg.solve(normal + np.diag(ridge * np.maximum(size, 1e-6 * size.max() + 1e-12)), cross)
+def _refused(known: Map, seen: Windows, moving: Bools) -> Estimate | None:
+    if not len(seen.t):
+        why, detail = "too-short", f"{seen.length:.1f} s of pictures and joints"
+    elif known.share < _PREDICTS:
+        why, detail = "undecided", f"joints predict nothing of these pictures in {known.episodes} episodes"
+    elif moving.sum() < _KEPT:
+        why, detail = "still", "too little motion to compare"
+    elif seen.rival > _BY_CHANCE:
+        why, detail = "undecided", "another lag fits as well"
+    else:
+        return None
+    return Estimate(np.nan, np.nan, why, detail)
 
 
-def _first_lag(tracks: Sequence[_Track]) -> float:
-    """The lag at which a map explains most."""
-    y = np.concatenate([t.flow for t in tracks])
-    size = y.std(0)
-    y = y / np.maximum(size, 1e-2 * size.max() + 1e-12)
-    shares = []
-    for lag in _FIRST:
-        x = np.concatenate([t.motion(float(lag)) for t in tracks])
-        xy = x.T @ y
-        shares.append(float(np.sum(xy * _solved(x.T @ x, xy, _RIDGES[0]))))
-    return float(_FIRST[int(np.argmax(shares))])
-
-
-def _period(takes: Sequence[Take]) -> float:
-    steps = [np.diff(flow.t) for flow, _, _ in takes if len(flow) > 1]
-    return float(np.clip(np.median(np.concatenate(steps)) * 1e-9, 1 / 60, 1 / 5)) if steps else 1 / 30
-
-
-def _at(t: Floats, tx: Floats, x: Floats) -> Floats:
-    """(n, c) x at t by straight lines, held beyond the ends."""
-    i = np.clip(np.searchsorted(tx, t, side="right") - 1, 0, max(len(tx) - 2, 0))
-    share = np.clip((t - tx[i]) / np.maximum(tx[i + 1] - tx[i], 1e-9), 0.0, 1.0)[:, None]
-    return np.asarray(x[i] + share * (x[i + 1] - x[i]))
-
-
-def _band(x: Floats, step: float) -> Floats:
-    """Smooth, and take off what is slow: a difference of two Gaussians along axis 0, mirrored at the ends."""
-    n, unit = len(x), max(step, 1 / 30)
-    if n < 4:
-        return np.zeros_like(x)
-    pad = min(int(4 * _SLOW * unit / step), n - 1)
-    wide = np.concatenate((x[pad:0:-1], x, x[-2 : -pad - 2 : -1]))
-    f = np.fft.rfftfreq(len(wide), step)[:, None] * (np.pi * unit)
-    gain = np.exp(-2 * (f * _SMOOTH) ** 2) * (1 - np.exp(-2 * (f * _SLOW) ** 2))
-    return np.asarray(np.fft.irfft(np.fft.rfft(wide, axis=0) * gain, len(wide), axis=0)[pad : pad + n])
-
-
-def _short(x: Floats) -> Any:
-    """Lists of numbers of six digits."""
-    return [_short(row) for row in x] if x.ndim > 1 else [float(f"{v:.6g}") for v in x]
+def _line(t: Floats, y: Floats) -> tuple[float, float, float]:
+    """Slope, value at t = 0 and robust scatter of Huber's line."""
+    weight = np.ones(len(t))
+    for _ in range(20):
+        mean_t, mean_y = np.average(t, weights=weight), np.average(y, weights=weight)
+        slope = float(np.sum(weight * (t - mean_t) * (y - mean_y)) / np.sum(weight * (t - mean_t) ** 2))
+        off = y - mean_y - slope * (t - mean_t)
+        scatter = max(1.4826 * float(np.median(np.abs(off))), 1e-6)
+        weight = np.minimum(1.0, 1.345 * scatter / np.maximum(np.abs(off), 1e-12))
+    return slope, float(mean_y - slope * mean_t), scatter

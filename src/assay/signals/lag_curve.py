@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Curve", "Peaks", "huber", "peaks"]
+__all__ = ["Curve", "Peaks", "circular", "coarse", "huber", "peaks"]
 
 Floats = NDArray[np.float64]
 
@@ -80,8 +80,7 @@ class Peaks:
 def peaks(inner: Floats, ours: Floats, theirs: Floats, rival: float = 5.0) -> Peaks:
     """Peaks of windows given as sums of their blocks (w, b, k) (w, b, k) (w, b, 1).
 
-    Args:
-        rival: steps from the best lag at which a peak is another answer.
+    A peak ``rival`` steps or more from the best one is another answer.
     """
     whole = tuple(x.sum(axis=1) for x in (inner, ours, theirs))
     left = tuple(a[:, None] - b for a, b in zip(whole, (inner, ours, theirs), strict=True))
@@ -98,6 +97,29 @@ def peaks(inner: Floats, ours: Floats, theirs: Floats, rival: float = 5.0) -> Pe
         gap / np.maximum(_spread(gaps), 1e-9), (best == 0) | (best == score.shape[-1] - 1),
         whole[1][:, middle],
     )  # fmt: skip
+
+
+def circular(flow: Floats, motion: Floats, weights: Floats, trust: Floats) -> Floats:
+    """(n,) cosine of flow (n, c) and motion (n, d) @ weights at every circular shift of the motion."""
+    n, felt = len(flow), (flow * trust) @ weights.T
+    spectrum = np.sum(np.fft.rfft(felt, axis=0) * np.fft.rfft(motion, axis=0).conj(), axis=1)
+    ours = np.einsum("ij,ij->", motion @ ((weights * trust) @ weights.T), motion)
+    theirs = np.sum((flow * flow) @ trust)
+    return np.asarray(np.fft.irfft(spectrum, n) / np.sqrt(max(float(ours * theirs), 1e-30)))
+
+
+def coarse(flow: Floats, motion: Floats, weights: Floats, trust: Floats, reach: int, rows: int) -> Floats:
+    """(w, 2 reach + 1) cosine of windows of ``rows`` side by side; like `Curve.of`, in less memory."""
+    n, felt = len(flow), (flow * trust) @ weights.T
+    power = np.einsum("ij,ij->i", motion @ ((weights * trust) @ weights.T), motion)
+    edges = np.arange(0, max(n // rows, 1) * rows, rows)
+    theirs = np.add.reduceat((flow * flow) @ trust, edges)
+    score = [
+        _cosine(np.add.reduceat(np.einsum("ij,ij->i", felt, motion[a : a + n]), edges),
+                np.add.reduceat(power[a : a + n], edges), theirs)
+        for a in range(2 * reach, -1, -1)
+    ]  # fmt: skip
+    return np.stack(score, axis=1)
 
 
 def _cosine(inner: Floats, ours: Floats, theirs: Floats) -> Floats:

@@ -1,0 +1,267 @@
+"""What a robot's joints predict of a camera's pictures: a linear map learnt over many episodes.
+
+From joint velocities to the velocity of each picture block, by ridge regression at the lag that explains
+most.
+Trust in a block and the strength of the ridge come from episodes that the fit did not see, so that a map of
+too few or too still episodes shows itself as worthless.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.signals.flow import Flow
+from assay.signals.lag_curve import Curve, peaks
+
+__all__ = ["BLOCK", "Map", "Take", "Track", "learn"]
+
+Floats = NDArray[np.float64]
+Take = tuple[Flow, NDArray[Any], NDArray[np.int64]]
+"""A camera's `Flow`, joint positions (m, d) and their stamps (m,) int64 ns on the same time axis."""
+
+BLOCK: Final = 15.0
+"""Units (see `Map.unit`) that the jackknife leaves out at a time."""
+
+_SMOOTH: Final = 1.0  # units, sd of the low-pass
+_SLOW: Final = 8.0  # units, sd of what is taken off as slow
+_REACH: Final = 15  # units on either side of the expected lag
+_RIDGES: Final = (1e-3, 1e-2, 1e-1)
+_ROUNDS: Final = 2
+_FIRST: Final = (0.2, 0.6)  # s, middle and half width of where a rig's lag is looked for
+_STILL: Final = 1e-3  # of the liveliest block's flow
+_BEST: Final = 6  # blocks by which a map is known
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Map:
+    """What joints predict of pictures, learnt over a corpus.
+
+    Attributes:
+        weights: (d, c) cells per second of each block for each joint's velocity.
+        trust: (c,) weight of each block.
+        lag: s from joints to pictures, median over the corpus; spread: robust sd of single episodes.
+        episodes: it was learnt from; step: s of the grid.
+        share: of the best blocks' flow that it predicts in episodes that it did not see.
+        power: mean weighted square of the predicted flow.
+    """
+
+    weights: Floats
+    trust: Floats
+    lag: float
+    spread: float
+    episodes: int
+    step: float
+    share: float
+    power: float
+
+    @property
+    def unit(self) -> float:
+        """Seconds of one picture, but not less than 1/30 s: what filters and thresholds count in."""
+        return max(self.step, 1 / 30)
+
+    @property
+    def reach(self) -> int:
+        """Steps on either side of the expected lag."""
+        return round(_REACH * self.unit / self.step)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON."""
+        numbers = {"weights": _short(self.weights), "trust": _short(self.trust)}
+        rest = ("lag", "spread", "episodes", "step", "share", "power")
+        return numbers | {name: getattr(self, name) for name in rest}
+
+    @classmethod
+    def from_json(cls, said: Mapping[str, Any]) -> Self:
+        """Read what `to_json` gave."""
+        return cls(**{**said, "weights": np.array(said["weights"]), "trust": np.array(said["trust"])})
+
+
+def learn(takes: Sequence[Take], step: float | None = None) -> Map | None:
+    """Learn a rig's map from episodes; None where none of them is long enough.
+
+    Args:
+        takes: what each episode shows and does, all of one camera and one set of joints.
+        step: s of the grid; by default the pictures' median period.
+    """
+    step = step or _period(takes)
+    tracks = [t for flow, q, tq in takes if (t := Track.of(flow, q, tq, step)).usable]
+    if not tracks:
+        return None
+    lag, each = _first_lag(tracks), np.zeros(1)
+    for _ in range(_ROUNDS):
+        fit = _fit(tracks, lag)
+        each = np.array([_own_lag(t, fit, i % len(fit.others), lag) for i, t in enumerate(tracks)])
+        lag += float(np.median(each))
+    fit = _fit(tracks, lag)
+    spread = 1.4826 * float(np.median(np.abs(each - np.median(each))))
+    power = float(fit.power @ fit.trust)
+    return Map(fit.weights, fit.trust, lag, spread, len(tracks), step, fit.share, power)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Track:
+    """An episode on an even grid: filtered flow (n, c), and joints to be sampled at any lag."""
+
+    t: Floats
+    step: float
+    flow: Floats
+    q: Floats
+    tq: Floats
+
+    @classmethod
+    def of(cls, flow: Flow, q: NDArray[Any], tq: NDArray[np.int64], step: float) -> Self:
+        """From a `Take`, at ``step`` s, without stamps that go back and what is not a number."""
+        known = np.isfinite(q).all(axis=1) & _forward(tq)  # over what is not known runs a straight line
+        q, tq = np.asarray(q, np.float64)[known], tq[known]
+        there = _forward(flow.t) & np.isfinite(flow.x).all(axis=1)
+        tf, x = flow.t[there], np.asarray(flow.x, np.float64)[there]
+        start = int(tf[0]) if len(tf) else 0
+        enough = len(tf) > 1 and len(tq) > 1
+        n = int(np.floor((tf[-1] - tf[0]) * 1e-9 / step + 1e-6)) + 1 if enough else 0
+        t = np.asarray(np.arange(n) * step, np.float64)
+        y = _at(t, _seconds(tf, start), x) if n else np.zeros((0, x.shape[1]))
+        return cls(t, step, _band(y, step), q, _seconds(tq, start))
+
+    @property
+    def usable(self) -> bool:
+        """Whether it is long enough to learn from."""
+        return len(self.t) * max(self.step, 1 / 30) > 2.0
+
+    def motion(self, lag: float, reach: int = 0, line: tuple[float, float] = (0.0, 0.0)) -> Floats:
+        """(n + 2 reach, d) filtered joint velocity at the grid's times less ``lag`` and a line (s, s/s)."""
+        g, n = self.step, len(self.t)
+        t = np.asarray(np.arange(-reach, n + reach) * g, np.float64)
+        t = t - lag - line[0] - line[1] * t
+        return _band((_at(t + g, self.tq, self.q) - _at(t - g, self.tq, self.q)) / (2 * g), g)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Fit:
+    """A map at one ridge, and one for each of up to five groups of episodes that it did not see.
+
+    ``whole``: (c,) mean square of the flow; ``rest``: what the unseen episodes' has left; ``explained``: the
+    share that it has not.
+    """
+
+    weights: Floats
+    whole: Floats
+    rest: Floats
+    explained: Floats
+    power: Floats
+    others: tuple[Floats, ...]
+
+    @property
+    def share(self) -> float:
+        return float(np.sort(self.explained)[-_BEST:].mean())
+
+    @property
+    def trust(self) -> Floats:
+        # No block is trusted beyond measure because a simulator renders it without noise.
+        least = _STILL * self.whole.max() + 1e-12
+        return np.asarray(np.clip(self.explained, 0, 1) / np.maximum(self.rest, least))
+
+
+def _fit(tracks: Sequence[Track], lag: float) -> _Fit:
+    """The map at ``lag`` with the ridge that predicts most of unseen episodes."""
+    moves, groups = [t.motion(lag) for t in tracks], min(len(tracks), 5)
+    normal = [np.sum([x.T @ x for x in moves[g::groups]], axis=0) for g in range(groups)]
+    cross = [
+        np.sum([x.T @ t.flow for x, t in zip(moves[g::groups], tracks[g::groups], strict=True)], axis=0)
+        for g in range(groups)
+    ]
+    whole = np.sum([(t.flow**2).sum(0) for t in tracks], axis=0)
+    count = sum(len(t.t) for t in tracks)
+    fits = [_ridge(np.array(normal), np.array(cross), whole, count, ridge) for ridge in _RIDGES]
+    return max(fits, key=lambda f: f.share)
+
+
+def _ridge(normal: Floats, cross: Floats, whole: Floats, count: int, ridge: float) -> _Fit:
+    """Fit sums of groups (g, d, d) and (g, d, c); ``whole`` (c,) is the flow's sum of squares."""
+    weights = _solved(normal.sum(0), cross.sum(0), ridge)
+    one = len(normal) == 1  # a single episode cannot show what an unseen one would
+    others = [weights if one else _solved(normal.sum(0) - n, cross.sum(0) - c, ridge)
+              for n, c in zip(normal, cross, strict=True)]  # fmt: skip
+    told = [2 * (w * c).sum(0) - (w * (n @ w)).sum(0) for w, n, c in zip(others, normal, cross, strict=True)]
+    rest = np.maximum(whole - np.sum(told, axis=0), 0.0)
+    live = whole > _STILL * whole.max()  # still blocks of a simulator have no motion at all
+    explained = np.where(live, 1 - rest / np.maximum(whole, 1e-12), 0.0)
+    power = np.sum(weights * (normal.sum(0) @ weights), axis=0) / count
+    return _Fit(weights, whole / count, rest / count, explained, power, tuple(others))
+
+
+def _own_lag(track: Track, fit: _Fit, group: int, lag: float) -> float:
+    """Seconds that an episode is later than ``lag``, by the map that did not see its group."""
+    unit = max(track.step, 1 / 30)
+    reach = round(_REACH * unit / track.step)
+    curve = Curve.of(track.flow, track.motion(lag, reach), fit.others[group], fit.trust, reach)
+    return float(peaks(*curve.whole(round(BLOCK * unit / track.step))).at[0]) * track.step
+
+
+def _solved(normal: Floats, cross: Floats, ridge: float) -> Floats:
+    size = np.diag(normal)
+    return np.asarray(
+        np.linalg.solve(normal + np.diag(ridge * np.maximum(size, 1e-6 * size.max() + 1e-12)), cross)
+    )
+
+
+def _first_lag(tracks: Sequence[Track]) -> float:
+    """The lag at which a map explains most."""
+    y = np.concatenate([t.flow for t in tracks])
+    size = y.std(0)
+    y = y / np.maximum(size, 1e-2 * size.max() + 1e-12)
+    step, middle = tracks[0].step, _FIRST[0]
+    reach = round(_FIRST[1] / step)
+    moves = [t.motion(middle, reach) for t in tracks]
+    lags = np.arange(-reach, reach + 1, max(round(1 / 15 / step), 1))
+    shares = []
+    for lag in lags.tolist():
+        x = np.concatenate(
+            [m[reach - lag : reach - lag + len(t.t)] for m, t in zip(moves, tracks, strict=True)]
+        )
+        xy = x.T @ y
+        shares.append(float(np.sum(xy * _solved(x.T @ x, xy, _RIDGES[0]))))
+    return middle + float(lags[int(np.argmax(shares))]) * step
+
+
+def _period(takes: Sequence[Take]) -> float:
+    steps = [np.diff(flow.t) for flow, _, _ in takes if len(flow) > 1]
+    return float(np.clip(np.median(np.concatenate(steps)) * 1e-9, 1 / 60, 1 / 5)) if steps else 1 / 30
+
+
+def _seconds(t: NDArray[np.int64], start: int) -> Floats:
+    return np.asarray((t - start) * 1e-9, np.float64)
+
+
+def _forward(t: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """(n,) the stamps that are later than all before them."""
+    high = np.maximum.accumulate(t) if len(t) else t
+    return np.concatenate((np.ones(min(len(t), 1), bool), high[1:] > high[:-1]))
+
+
+def _at(t: Floats, tx: Floats, x: Floats) -> Floats:
+    """(n, c) x at t by straight lines, held beyond the ends."""
+    i = np.clip(np.searchsorted(tx, t, side="right") - 1, 0, max(len(tx) - 2, 0))
+    share = np.clip((t - tx[i]) / np.maximum(tx[i + 1] - tx[i], 1e-9), 0.0, 1.0)[:, None]
+    return np.asarray(x[i] + share * (x[i + 1] - x[i]))
+
+
+def _band(x: Floats, step: float) -> Floats:
+    """Smooth, and take off what is slow: a difference of two Gaussians along axis 0, mirrored at the ends."""
+    n, unit = len(x), max(step, 1 / 30)
+    if n < 4:
+        return np.zeros_like(x)
+    pad = min(int(4 * _SLOW * unit / step), n - 1)
+    wide = np.concatenate((x[pad:0:-1], x, x[-2 : -pad - 2 : -1]))
+    f = np.fft.rfftfreq(len(wide), step)[:, None] * (np.pi * unit)
+    gain = np.exp(-2 * (f * _SMOOTH) ** 2) * (1 - np.exp(-2 * (f * _SLOW) ** 2))
+    return np.asarray(np.fft.irfft(np.fft.rfft(wide, axis=0) * gain, len(wide), axis=0)[pad : pad + n])
+
+
+def _short(x: Floats) -> Any:
+    """Lists of numbers of six digits."""
+    return [_short(row) for row in x] if x.ndim > 1 else [float(f"{v:.6g}") for v in x]
