@@ -152,6 +152,7 @@ def apply(sheet: Sheet, episode: Episode) -> Episode:
             **{f"gripper/{k}": mine.get(f"gripper/{k}") for k in ("closed", "open")},
             **{f"noise/{s.name}": mine.get(f"streams/{s.name}/noise") for s in episode.streams},
             "operator": mine.get("operator"),
+            **{k: mine.get(k) for k in mine.items if k.startswith("evidence/")},
         },
         claims=(*episode.claims, *found),
         streams=tuple(stream for stream, _ in meant),

@@ -58,6 +58,23 @@ class GripperSheet(_Table):
     open: float | None = None
 
 
+class EvidenceSheet(_Table):
+    """What tells how clocks stood to each other; without it ``sync = "ptp"`` is declared and not measured.
+
+    ``ptp4l``, ``phc2sys``, ``chrony``: the log at ``path`` (a file of the corpus, ``{id}`` or ``{stem}`` in
+    it) of the service that kept the clock which stamps ``streams``, against the one of ``against``.
+    ``trigger``, ``timecode``: ``streams`` carry a common count, each in a column (``channels``) of one of
+    ``counters``, row by row.
+    """
+
+    kind: Literal["ptp4l", "phc2sys", "chrony", "trigger", "timecode"]
+    path: str | None = None
+    streams: list[str] | None = None
+    against: str | None = None
+    counters: list[str] | None = None
+    channels: list[str] | None = None
+
+
 class PartSheet(_Table):
     """A further file of each episode, by a template with ``{id}`` or ``{stem}``."""
 
@@ -90,6 +107,7 @@ class Common(_Table):
     gripper: GripperSheet | None = None
     streams: dict[str, StreamSheet] = {}
     cameras: dict[str, CameraSheet] = {}
+    evidence: dict[str, EvidenceSheet] = {}
 
 
 class EpisodesSheet(Common):
