@@ -1,4 +1,4 @@
-"""HDF5 files of strangers: no links to elsewhere, no arrays in other files, nothing that inflates for ever."""
+"""HDF5 files of strangers: no links to elsewhere, no arrays in other files, nothing that inflates too far."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from assay.recording.messages import Batch, Recording, Topic
 from assay.recording.pictures import StoredPictures, codec_of, key_pictures
 from assay.recording.words import side_of
 
-__all__ = ["Assembly", "Files"]
+__all__ = ["Assembly", "Files", "best_clock"]
 
 DAY: Final = 86_400_000_000_000
 MOST_BYTES: Final = 4 << 30
@@ -173,7 +173,7 @@ class Assembly:
     def _stream(self, name: str, topic: str, type_: str, parts: Sequence[_Part]) -> Stream:
         order = np.argsort(np.concatenate([p.order for p in parts]), kind="stable")
         stamps = _stamps(parts, order)
-        clock = _best(stamps)
+        clock = best_clock(stamps)
         first = parts[0].draft
         channels, x = _joined([p.draft for p in parts], order)
         if channels == POSE or (channels and first.role is Role.IMU and channels[0].name == "orientation.w"):
@@ -217,7 +217,7 @@ def _stamps(parts: Sequence[_Part], order: Ints) -> dict[Clock, Ints]:
     return found
 
 
-def _best(stamps: Mapping[Clock, Ints]) -> Clock:
+def best_clock(stamps: Mapping[Clock, Ints]) -> Clock:
     """The clock closest to the event that is set and shares the log's epoch."""
     log = stamps[Clock.LOG]
     for clock in (Clock.SENSOR, Clock.RECEIVE):
