@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from assay.engine import run
 from assay.errors import UsageError
 from assay.rejudge import rejudge_run
 from assay.store import Run
-from assay.view import Moment, text_of, view_of
+from assay.view import Moment, View, _named, text_of, view_of
 from tiny_corpus import tiny_corpus
 from toy import toy_corpus, toy_plugs  # noqa: F401
 
@@ -132,6 +133,31 @@ def test_no_moment_is_wrong_use(done: Run, at: float) -> None:
 def test_no_such_episode_is_wrong_use(done: Run) -> None:
     with pytest.raises(UsageError, match="no such episode"):
         view_of(done, "none")
+
+
+def test_the_end_of_a_path_names_an_episode_and_a_slip_gets_the_nearest(done: Run) -> None:
+    several = Run(done.path)
+    several.__dict__["episodes"] = pa.table({"subject": ["a/high", "b/high", "b/low"]})
+    assert _named(several, "low") == "b/low"
+    assert _named(several, "a/high") == "a/high"
+    with pytest.raises(UsageError, match=r"several episodes end so \(found high, expected a/high or b/high"):
+        _named(several, "high")
+    with pytest.raises(UsageError, match=r"no such episode \(found b/lo, expected b/low"):
+        _named(several, "b/lo")
+
+
+def test_what_each_gate_is_missing_stands_beside_it() -> None:
+    told = {"status": "abstain", "title": "", "effect": "reject", "says": "", "channel": ""}
+    rows = [
+        told | {"gate": "RTG005", "reason": "no-reference", "detail": "no ground", "stream": ""},
+        told | {"gate": "RTG006", "reason": "no-reference", "detail": "no human", "stream": ""},
+        told | {"gate": "INT003", "reason": "absent-stream", "detail": "declared, not there", "stream": "s"},
+        told | {"gate": "RTG013", "reason": "no-reference", "detail": "no ground", "stream": ""},
+    ]
+    lines = list(text_of(View("e", "unmeasured", rows, None)))
+    at = lines.index("abstain  no-reference: deliver the reference that the gate compares with")
+    assert lines[at + 1 : at + 3] == [f"{'':<11}RTG005 RTG013: no ground", f"{'':<11}RTG006: no human"]
+    assert f"{'':<11}INT003: declared, not there (s)" in lines
 
 
 def test_names_of_strangers_are_shown_not_obeyed(tmp_path: Path) -> None:

@@ -41,8 +41,9 @@ def closing(run: Run, report: str) -> list[str]:
     s = run.summary
     lines = [_corpus_line(c) for c in s["corpora"][:2]]
     absent = f", {s['episodes'] - s['present']} absent or unreadable" if s["episodes"] > s["present"] else ""
+    lasting = spent(s["hours"] * 3600) if s["hours"] or not s["frames"] else "no rate: state fps in a sheet"
     lines.append(f"coverage    {s['present']} of {s['episodes']} episodes read{absent}; "
-                 f"{s['frames']} frames, {spent(s['hours'] * 3600)}")  # fmt: skip
+                 f"{s['frames']} frames, {lasting}")  # fmt: skip
     counts = ", ".join(f"{name} {s[name]}" for name in ("accepted", "rejected", "unmeasured"))
     known = "" if s["declared"] == s["episodes"] else f" ({s['declared']} declared)"
     lines.append(f"decisions   {counts} of {s['episodes']} episodes{known}")
@@ -61,7 +62,10 @@ def closing(run: Run, report: str) -> list[str]:
     if s["unlock"]:
         u = s["unlock"]
         want = _WANT.get(u["reason"], u["reason"])
-        lines.append(f"unmeasured  {spent(u['hours'] * 3600)} of data for want of {want}: {u['remedy']}")
+        much = f"{spent(u['hours'] * 3600)} of data " if s["hours"] else ""
+        lines.append(f"unmeasured  {much}for want of {want}: {u['remedy']}")
+    elif s["unmeasured"]:
+        lines.append("unmeasured  for several reasons each; assay view RUN EPISODE lists them")
     ends = [*_whole("report", report), *_whole("next", f"assay verdicts {shlex.quote(str(run.path))}")]
     return [piece for line in lines for piece in _wrapped(line)][: _MOST - len(ends)] + ends
 

@@ -5,6 +5,7 @@ The moment is read from the data, so that what the tables say can be held to it.
 
 from __future__ import annotations
 
+import difflib
 import math
 import textwrap
 from collections import defaultdict
@@ -96,10 +97,11 @@ def view_of(run: Run, subject: str, at: float | None = None) -> View:
     """Why an episode was decided as it was, and the samples around ``at`` (s; None: where it is worst).
 
     Raises:
-        UsageError: if the run has no such episode, or ``at`` is no moment.
+        UsageError: if the run has no such episode, several end in ``subject``, or ``at`` is no moment.
     """
     if at is not None and not abs(at) < _FAR:
         raise UsageError("not a moment of an episode", where="--at", found=f"{at:g}", expected="seconds")
+    subject = _named(run, subject)
     episode = run.episode(subject)
     findings = episode.findings
     rows = [_told(row, findings) for row in episode.verdicts if row["status"] in _GRAVITY]
@@ -132,13 +134,7 @@ def text_of(view: View) -> Iterator[str]:
         if row["status"] != "abstain":
             yield f"{row['status']:<8} {row['gate']} {row['title']} ({row['effect']})"
             yield from _wrapped(row["says"], 9)
-    open_: dict[str, list[str]] = defaultdict(list)
-    for row in view.verdicts:
-        if row["status"] == "abstain":
-            open_[row["reason"]].append(row["gate"])
-    for reason, gates in open_.items():
-        yield from _wrapped(f"{reason}: {' '.join(gates)}", 9, "abstain")
-        yield from _wrapped(REASONS.get(reason, ""), 9)
+    yield from _open(view.verdicts)
     yield ""
     if view.moment is not None:
         yield from _table(view.moment)
@@ -148,11 +144,45 @@ def text_of(view: View) -> Iterator[str]:
     yield PICTURES
 
 
+def _open(rows: Sequence[Row]) -> Iterator[str]:
+    """By reason: what would decide it, then what each gate is missing."""
+    open_: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for row in rows:
+        if row["status"] == "abstain":
+            at = f" ({place(row)})" if row["stream"] else ""
+            open_[row["reason"]][f"{visible(row['detail'])}{at}"].append(row["gate"])
+    for reason, missing in open_.items():
+        yield from _wrapped(f"{reason}: {REASONS.get(reason, '')}", 9, "abstain")
+        for detail, gates in missing.items():
+            says = f": {detail.strip()}" if detail else ""
+            yield from _wrapped(f"{' '.join(gates)}{says}", 11)
+
+
+def _named(run: Run, name: str) -> str:
+    """The episode's id: as given, or the only one whose path ends so; an unknown name gets the nearest ones.
+
+    Raises:
+        UsageError: if the run has no such episode, or several end so.
+    """
+    ids: list[str] = run.episodes["subject"].to_pylist()
+    if name in ids:
+        return name
+    ends = [one for one in ids if name and one.endswith(f"/{name}")]
+    if len(ends) == 1:
+        return ends[0]
+    nearest = ends or difflib.get_close_matches(name, ids, 3, 0.5)
+    if not nearest:
+        return name  # which the run refuses
+    what = "several episodes end so" if ends else "the run has no such episode"
+    raise UsageError(what, where=str(run.path), found=name, expected=" or ".join(nearest[:3]),
+                     remedy="assay verdicts lists the episodes of a run")  # fmt: skip
+
+
 def _told(row: dict[str, Any], findings: Sequence[Row]) -> dict[str, Any]:
     gate = plugs.gates().get(row["gate"])
     own = [f for f in findings if f["gate"] == row["gate"]]
     return {
-        **{name: row[name] for name in ("gate", "status", "effect", "stream", "channel")},
+        **{name: row[name] for name in ("gate", "status", "effect", "stream", "channel", "detail")},
         "title": gate.title if gate else "", "says": sentence(row, own), "reason": row["reason"],
         "remedy": REASONS.get(row["reason"], "") if row["status"] == "abstain" else "",
         "spans": [{"stream": f["stream"], "channel": f["channel"], "start_s": f["t0"] / 1e9,

@@ -40,7 +40,7 @@ def as_table(run: RunTables) -> Iterator[str]:
         yield from _wrong(wrong, findings_of(run))
     if open_ := [row for row in rows if row["status"] == "abstain"]:
         yield ""
-        yield f"{'':<6}{'not measured':<20}{'why':<18}gates"
+        yield f"{'':<6}{'not measured':<20}{'why':<18}gates (see assay view RUN EPISODE)"
         yield from _open(open_)
     yield ""
     yield f"{'gate':<8}" + "".join(f"{name:>10}" for name in _STATUSES)
