@@ -194,6 +194,16 @@ def test_near_misses_are_passes_near_their_limit(small: FakeRun) -> None:
         assert miss.used >= 0.7
 
 
+def test_a_pass_on_the_safe_side_of_zero_is_no_near_miss(small: FakeRun) -> None:
+    """RTG012 measures odds: -10 against a limit of 0.69 is far, not 1450 % of what is allowed."""
+    grid = Grid.of(small)
+    worst = pa.array([None if w is None else -abs(w) for w in small.verdicts["worst"].to_pylist()])
+    at = small.verdicts.schema.get_field_index("worst")
+    away = small.verdicts.set_column(at, "worst", worst)
+    assert near_misses(small.verdicts, small.measures, grid)
+    assert all(miss.of_quota for miss in near_misses(away, small.measures, grid))
+
+
 @pytest.mark.parametrize(
     ("counts", "says"),
     [

@@ -112,7 +112,7 @@ def _used(
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     worst, limit, hi, quota = (grid.of_gate(values, at) for values in columns)
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.abs(limit / worst) if lower else np.abs(worst / limit)
+        ratio = limit / worst if lower else worst / limit  # negative: on the safe side of zero
         by_quota = (quota > 0) & (hi > 0)
         used = np.where(by_quota, hi / quota, np.where(quota > 0, 0.0, ratio))
     passed = grid.status[at] == STATUSES.index("pass")
