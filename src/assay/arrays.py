@@ -26,6 +26,9 @@ MOST_MEMBERS: Final = 10_000
 LOOSE: Final = 64 << 20
 MOST_RATIO: Final = 200
 """A member that inflates beyond ``LOOSE`` bytes by more than this factor is no motion."""
+LOOSE_TOTAL: Final = 256 << 20
+MOST_TOTAL: Final = 20
+"""The same for all members together: thousands of members just below ``LOOSE`` are a bomb too."""
 _MOST_HEADER: Final = 10_000
 
 
@@ -57,7 +60,7 @@ def _header(file: BinaryIO, where: str) -> Header:
         # numpy parses the header as Python source (never running it) and lets that parser's errors out.
         found = str(error).splitlines()[0][:120] if str(error) else type(error).__name__
         raise UnreadableError("the array has no readable header", where=where, found=found) from None
-    if any(n < 0 for n in shape) or len(shape) > 8:
+    if any(type(n) is not int or n < 0 for n in shape) or len(shape) > 8:
         raise UnreadableError("the array's shape is not one", where=where, found=str(shape)[:60])
     return Header(shape, dtype, fortran, file.tell())
 
@@ -201,4 +204,9 @@ def open_archive(root: Path, path: str) -> Iterator[Archive]:
             if count > MOST_MEMBERS:
                 raise UnreadableError("the archive has too many members", where=path, found=str(count),
                                       expected=f"at most {MOST_MEMBERS}")  # fmt: skip
+            total, size = sum(i.file_size for i in archive.infolist()), file.seek(0, io.SEEK_END)
+            if total > max(LOOSE_TOTAL, MOST_TOTAL * size):
+                raise UnreadableError("the archive inflates beyond measure", where=path,
+                                      found=f"{total} bytes from {size}",
+                                      expected=f"at most {MOST_TOTAL} to 1")  # fmt: skip
             yield Archive(archive, path)

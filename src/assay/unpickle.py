@@ -4,7 +4,8 @@ A pickle is a small program. This reader never imports what it names: a global b
 tokens in an allow-list may be "called", each by a function of this file that builds plain data. Everything
 else is refused by name. Joblib's files (raw arrays between the opcodes, the whole perhaps compressed) are
 read without joblib. Sizes are bounded by what the file holds: no header can ask for more memory than its
-bytes are worth.
+bytes are worth, no value is copied over and over, and the number of opcodes is limited. Nothing nested is
+hashed: the hash of a tuple of tuples takes as long, and as much stack, as its sender likes.
 """
 
 from __future__ import annotations
@@ -30,9 +31,16 @@ __all__ = ["Name", "Unpickler", "load_pickle", "plain", "read_pickle"]
 MOST_INFLATED: Final = 1 << 30
 """Bytes that a compressed pickle may inflate to; an uncompressed one is bounded by its own size."""
 LOOSE: Final = 64 << 20
-MOST_RATIO: Final = 200
-"""No motion compresses better than this beyond ``LOOSE`` bytes."""
+MOST_RATIO: Final = 20
+"""No motion compresses better than this beyond ``LOOSE`` bytes; real clips reach 5."""
 MOST_DEPTH: Final = 64
+MOST_OPCODES: Final = 5_000_000
+"""Reads of the machine, each of which may leave 100 bytes; AMASS as one pickle of 11,000 clips takes half."""
+MOST_COPIED: Final = 64 << 20
+"""Bytes, or eight for each item, that calls may make of values, unless the file itself is larger."""
+_PAGE: Final = 1 << 16
+_LARGEST_KEY: Final = (1 << 61) - 1
+"""Beyond it integers of one's choice have one hash, and each new one is compared with all before it."""
 _NUMPY: Final = ("numpy.core", "numpy._core")
 _BUILTINS: Final = ("builtins", "__builtin__")
 
@@ -165,16 +173,28 @@ def _of(kind: Callable[[Any], Any], *taken: type) -> Callable[..., Any]:
     return build
 
 
-_SEQUENCE: Final = (list, tuple, set, frozenset)
+def _dict_of(*args: Any) -> dict[Any, Any]:
+    if not args:
+        return {}
+    if len(args) == 1 and isinstance(args[0], dict):
+        return dict(args[0])
+    pairs = args[0] if len(args) == 1 and isinstance(args[0], list) else None
+    if pairs is None or not all(isinstance(p, list | tuple) and len(p) == 2 for p in pairs):
+        raise RefusedError("a dict made of no pairs")
+    return _paired([side for pair in pairs for side in pair])
+
+
+_SEQUENCE: Final = (list, tuple)
 _MADE: Final[dict[str, Callable[..., Any]]] = {
     "numpy.dtype": _dtype,
     "_codecs.encode": _encode,
-    "collections.OrderedDict": _of(dict, dict, list),
+    "collections.OrderedDict": _dict_of,
     **{f"{m}.multiarray._reconstruct": _reconstruct for m in _NUMPY},
     **{f"{m}.multiarray.scalar": _scalar for m in _NUMPY},
     **{f"{m}.numeric._frombuffer": _frombuffer for m in _NUMPY},
-    **{f"{m}.{k.__name__}": _of(k, *_SEQUENCE) for m in _BUILTINS for k in (list, tuple, set, frozenset)},
-    **{f"{m}.dict": _of(dict, dict, list) for m in _BUILTINS},
+    **{f"{m}.{k}": _of(list, *_SEQUENCE) for m in _BUILTINS for k in ("list", "set", "frozenset")},
+    **{f"{m}.tuple": _of(tuple, *_SEQUENCE) for m in _BUILTINS},
+    **{f"{m}.dict": _dict_of for m in _BUILTINS},
     **{f"{m}.{k.__name__}": _of(k, bytes, bytearray) for m in _BUILTINS for k in (bytes, bytearray)},
 }  # fmt: skip
 _TOKENS: Final = frozenset(
@@ -205,6 +225,7 @@ class Unpickler(_Machine):  # type: ignore[misc]
         tokens: frozenset[str] = frozenset(),
     ) -> None:
         self._bytes, self._size = file, size
+        self._opcodes, self._copied = 0, 0
         self._calls = {**_MADE, **(made or {})}
         self._known = _TOKENS | tokens | self._calls.keys() | _NEW.keys()
         super().__init__(self, encoding="latin1")
@@ -221,6 +242,11 @@ class Unpickler(_Machine):  # type: ignore[misc]
 
     def read(self, count: int) -> bytes:
         """As of a file, short at the end."""
+        self._opcodes += 1
+        if self._opcodes > MOST_OPCODES:
+            raise RefusedError(f"it has more than {MOST_OPCODES} instructions")
+        if 0 <= count <= _PAGE:
+            return self._bytes.read(count)
         return self._bytes.read(min(count, max(0, self._size - self._bytes.tell())) if count >= 0 else 0)
 
     def readline(self) -> bytes:
@@ -240,6 +266,9 @@ class Unpickler(_Machine):  # type: ignore[misc]
         make = self._calls.get(what.path)
         if make is None:
             raise RefusedError(f"it calls {what.path!r}, which is only a type")
+        self._copied += sum(_weight(a) for a in args)
+        if self._copied > max(MOST_COPIED, self._size):
+            raise RefusedError("it copies its values over and over")
         return make(*args)
 
     def _reduce(self) -> None:
@@ -265,6 +294,38 @@ class Unpickler(_Machine):  # type: ignore[misc]
             raise RefusedError(f"{count} bytes are needed and {len(data)} are left")
         self.append(bytes(data))
 
+    def _frame(self) -> None:
+        self.read(8)  # read on as the file stands: a frame's bytes would pass by uncounted
+
+    def _set(self) -> None:
+        self.append([])  # `plain` makes lists of sets; as a list nothing in it is hashed
+
+    def _add(self) -> None:
+        items = self.pop_mark()
+        if not isinstance(self.stack[-1], list):
+            raise RefusedError("it adds to what is no set")
+        self.stack[-1].extend(items)
+
+    def _frozenset(self) -> None:
+        items = self.pop_mark()  # which puts back the stack that is appended to
+        self.append(items)
+
+    def _dict(self) -> None:
+        items = self.pop_mark()
+        self.append(_paired(items))
+
+    def _item(self) -> None:
+        value, key = self.stack.pop(), self.stack.pop()
+        self._fill([key, value])
+
+    def _items(self) -> None:
+        self._fill(self.pop_mark())
+
+    def _fill(self, flat: list[Any]) -> None:
+        if not isinstance(self.stack[-1], dict):
+            raise RefusedError(f"it sets items of a {type(self.stack[-1]).__name__}")
+        self.stack[-1].update(_paired(flat))
+
     def _refuse(self) -> None:
         raise RefusedError("it uses an opcode for instances or registered code")
 
@@ -272,9 +333,30 @@ class Unpickler(_Machine):  # type: ignore[misc]
     dispatch[pickle.BUILD[0]] = _build
     dispatch[pickle.NEWOBJ[0]] = _new
     dispatch[pickle.BYTEARRAY8[0]] = _bytearray
+    dispatch[pickle.FRAME[0]] = _frame
+    dispatch[pickle.EMPTY_SET[0]] = _set
+    dispatch[pickle.ADDITEMS[0]] = _add
+    dispatch[pickle.FROZENSET[0]] = _frozenset
+    dispatch[pickle.DICT[0]] = _dict
+    dispatch[pickle.SETITEM[0]] = _item
+    dispatch[pickle.SETITEMS[0]] = _items
     for _code in (pickle.INST, pickle.OBJ, pickle.NEWOBJ_EX, pickle.EXT1, pickle.EXT2, pickle.EXT4,
                   pickle.NEXT_BUFFER, pickle.READONLY_BUFFER):  # fmt: skip
         dispatch[_code[0]] = _refuse
+
+
+def _weight(value: Any) -> int:
+    """Bytes that a copy of a value takes, about."""
+    if isinstance(value, str | bytes | bytearray):
+        return len(value)
+    return 8 * len(value) if isinstance(value, list | tuple | set | frozenset | dict) else 0
+
+
+def _paired(flat: list[Any]) -> dict[Any, Any]:
+    """A dict of keys and values one after the other; every key is looked at before it is hashed."""
+    if len(flat) % 2:
+        raise RefusedError("a key without a value")
+    return {_key(key): value for key, value in zip(flat[::2], flat[1::2], strict=True)}
 
 
 def plain(value: Any) -> Any:
@@ -321,7 +403,9 @@ def _converted(value: Any, done: dict[int, tuple[Any, Any]], depth: int) -> Any:
 
 
 def _key(key: Any) -> Any:
-    if not isinstance(key, str | int | float | bytes | bool | tuple | np.generic):
+    if isinstance(key, int) and abs(key) >= _LARGEST_KEY:
+        raise RefusedError("a key beyond all counts")
+    if not isinstance(key, str | int | float | bytes | np.generic):
         raise RefusedError(f"a key of type {type(key).__name__}")
     return key
 
@@ -398,7 +482,7 @@ def _inflated(file: BinaryIO, machine: Any, where: str) -> bytes:
             total += len(part)
             if total > MOST_INFLATED or total > max(LOOSE, MOST_RATIO * file.tell()):
                 raise UnreadableError("the file inflates beyond measure", where=where,
-                                      expected=f"at most {MOST_INFLATED >> 20} MiB",
+                                      expected=f"at most {MOST_INFLATED >> 20} MiB and {MOST_RATIO} to 1",
                                       remedy="store it uncompressed")  # fmt: skip
             parts.append(part)
     except (zlib.error, OSError, lzma.LZMAError, EOFError) as error:

@@ -133,7 +133,7 @@ def matrix(x: Any, where: str, shape: tuple[int | None, ...]) -> Floats:
         UnreadableError: if they are no numbers or have another shape.
     """
     array = x if isinstance(x, np.ndarray) else None
-    if array is None or array.dtype.kind not in "biuf":
+    if array is None or array.dtype.kind not in "iuf" or array.dtype.itemsize < 2:  # bytes are no motion
         found = type(x).__name__ if array is None else str(array.dtype)
         raise UnreadableError("an array of numbers is missing", where=where, found=found[:60])
     fits = array.ndim == len(shape) and all(w in (None, n) for w, n in zip(shape, array.shape, strict=True))

@@ -37,6 +37,11 @@ SUFFIXES: Final = (".bvh",)
 MOST_BYTES: Final = 1 << 30
 MOST_HEAD: Final = 4 << 20
 MOST_JOINTS: Final = 2000
+LOOSE: Final = 64 << 20
+MOST_RATIO: Final = 20
+"""Bytes of positions for each byte of motion, beyond ``LOOSE``: joints without channels cost a file none."""
+BLOCK: Final = 1 << 20
+"""Joints times frames that are placed at once."""
 TALL: Final = (1.2, 2.2)
 """m from foot to head of a person at rest; decides the unit."""
 UNITS: Final = {"m": 1.0, "cm": 0.01, "mm": 0.001}
@@ -154,6 +159,10 @@ def open_(listing: Listing, ref: Ref, want: frozenset[Role] | None, sheet: Sheet
     with open_inside(listing.root, file) as stream:
         made = _parsed(stream.read(MOST_BYTES), file)
     x = _motion(made, file)
+    wide = len(x) * len(made.names) * 24
+    if wide > max(LOOSE, MOST_RATIO * len(made.rest)):
+        raise UnreadableError("the skeleton has more joints than the motion can move", where=file,
+                              found=f"{wide} bytes of positions from {len(made.rest)}")  # fmt: skip
     take = Take("skeleton", fps=_rate(made.time), fps_why=f"frame time {made.time:g} s")
     size = float(abs(made.frames - len(x)))
     take.claims.append(Claim("declared", "Frames", str(made.frames), str(len(x)), size, where=file))
@@ -198,6 +207,11 @@ def _motion(made: Skeleton, file: str) -> Floats:
 
 def _positions(made: Skeleton, x: Floats) -> Floats:
     """World positions (n, J, 3) by walking the hierarchy, in the file's unit and axes."""
+    step = max(1, BLOCK // len(made.names))
+    return np.concatenate([_placed(made, x[i : i + step]) for i in range(0, max(1, len(x)), step)])
+
+
+def _placed(made: Skeleton, x: Floats) -> Floats:
     n, at = len(x), 0
     turned: list[Floats] = []
     placed: list[Floats] = []

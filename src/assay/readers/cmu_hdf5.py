@@ -49,7 +49,11 @@ def _peek(group: Any, name: str, file: str) -> Peek:
     streams = [StreamDecl("joints", Role.JOINT_POSITION, channels), StreamDecl("root", Role.BASE_POSE, POSE)]
     if at(group, PROP) is not None:
         streams.append(StreamDecl("prop_0", Role.OBJECT_POSE, POSE))
-    return Peek("walker", shape[1], shape[0], name, rate_of(_dt(group), file), tuple(streams))
+    try:
+        fps = rate_of(_dt(group), file)
+    except UnreadableError:  # said when this clip is opened; the file's other clips are none the worse
+        fps = None
+    return Peek("walker", shape[1], shape[0], name, fps, tuple(streams))
 
 
 def _dt(group: Any) -> float | None:

@@ -61,14 +61,22 @@ def _kind(clip: Mapping[str, Any]) -> str:
 def _load(root: Path, file: str) -> dict[str, tuple[str, Mapping[str, Any]]]:
     state = path_inside(root, file).stat() if path_inside(root, file).is_file() else None
     stamp = (state.st_mtime_ns, state.st_size) if state else (0, 0)
-    return _cached(root, file, stamp)
+    found = _cached(root, file, stamp)
+    if isinstance(found, UnreadableError):
+        raise found.with_traceback(None)
+    return found
 
 
 @lru_cache(maxsize=1)
-def _cached(root: Path, file: str, stamp: tuple[int, int]) -> dict[str, tuple[str, Mapping[str, Any]]]:
-    """The last file opened: a pickle of many clips is read once, not once per clip."""
+def _cached(
+    root: Path, file: str, stamp: tuple[int, int]
+) -> dict[str, tuple[str, Mapping[str, Any]]] | UnreadableError:
+    """The last file opened, or why not: a pickle of many clips is read once, not once per clip."""
     del stamp
-    return _clips(read_pickle(root, file))
+    try:
+        return _clips(read_pickle(root, file))
+    except UnreadableError as error:
+        return error
 
 
 def peek(root: Path, file: str) -> list[Peek]:
@@ -89,7 +97,10 @@ def _peek(key: str, layout: str, clip: Mapping[str, Any], file: str) -> Peek:
     if isinstance(human, np.ndarray) and human.ndim == 3:
         names = smpl_names(min(human.shape[1], 500))
         streams.append(StreamDecl("smpl_joints", Role.HUMAN_BODY, body_channels(names, "position")))
-    fps = rate_of(clip.get("fps"), file)
+    try:
+        fps = rate_of(clip.get("fps"), file)
+    except UnreadableError:  # said when this clip is opened; the file's other clips are none the worse
+        fps = None
     return Peek(layout, frames, joints, key, fps, tuple(streams))
 
 
@@ -154,6 +165,8 @@ def _dof(x: Any, where: str) -> Floats:
 def _rotations(clip: Mapping[str, Any], where: str) -> Floats | None:
     x = clip.get("pose_aa")
     if not isinstance(x, np.ndarray):
+        return None
+    if 0 in x.shape[1:]:
         return None
     if x.ndim == 2 and x.shape[1] % 3 == 0:
         x = x.reshape(len(x), x.shape[1] // 3, 3)

@@ -1,0 +1,160 @@
+"""What broke the motion side once: hostile files, clips that vanished, poses that no robot can have."""
+
+import contextlib
+import io
+import pickle
+import struct
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from assay import plugs
+from assay.arrays import open_archive, read_npy
+from assay.errors import UnreadableError
+from assay.model import Episode
+from assay.sheet import Sheet
+from assay.unpickle import read_pickle
+
+START = b"\x80\x04"
+NESTED = b")" + b"2\x86" * 60  # t = (t, t), sixty times: 2^60 leaves, 121 bytes
+DEEP = b")" + b"\x85" * 150_000  # t = (t,): its hash would overflow the stack
+LARGE = b"X" + struct.pack("<I", 4_000_000) + b"a" * 4_000_000 + b"\x940"
+
+
+def refused(tmp_path: Path, data: bytes) -> str:
+    (tmp_path / "x.pkl").write_bytes(data)
+    with pytest.raises(UnreadableError) as error:
+        read_pickle(tmp_path, "x.pkl")
+    return str(error.value)
+
+
+@pytest.mark.parametrize("key", [NESTED, DEEP], ids=["wide", "deep"])
+@pytest.mark.parametrize(
+    "use",
+    [
+        b"}%sNs.",
+        b"}(%sNu.",
+        b"(%sNd.",
+        b"\x8f(%s\x90.",
+        b"(%s\x91.",
+        b"\x8c\x08builtins\x8c\x09frozenset\x93](%se\x85R.",
+        b"\x8c\x08builtins\x8c\x04dict\x93](%sN\x86e\x85R.",
+    ],
+    ids=["setitem", "setitems", "dict", "set", "frozenset", "frozenset()", "dict()"],
+)
+def test_nothing_nested_is_hashed(key: bytes, use: bytes, tmp_path: Path) -> None:
+    """A hash of these takes for ever, or overflows the stack of the process; sets of them are lists."""
+    (tmp_path / "x.pkl").write_bytes(START + use.replace(b"%s", key))
+    with contextlib.suppress(UnreadableError):
+        assert isinstance(read_pickle(tmp_path, "x.pkl"), list)
+
+
+def test_integers_of_one_hash_are_no_keys(tmp_path: Path) -> None:
+    assert "beyond all counts" in refused(tmp_path, pickle.dumps({10**6000: 1}))
+
+
+@pytest.mark.parametrize(
+    ("made", "args"),
+    [
+        (b"\x8c\x07_codecs\x8c\x06encode\x93\x940", b"h\x01h\x00\x8c\x06latin1\x86R"),
+        (b"\x8c\x08builtins\x8c\x04list\x93\x940](" + b"N" * 3_000_000 + b"e\x940", b"h\x01h\x02\x85R"),
+    ],
+    ids=["text", "list"],
+)
+def test_no_value_is_copied_over_and_over(made: bytes, args: bytes, tmp_path: Path) -> None:
+    assert "over and over" in refused(tmp_path, START + LARGE + made + b"](" + args * 40 + b"e.")
+
+
+def test_opcodes_are_counted_within_frames_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("assay.unpickle.MOST_OPCODES", 1000)
+    data = b"]0" * 1000 + b"N."
+    assert "instructions" in refused(tmp_path, START + b"\x95" + struct.pack("<Q", len(data)) + data)
+
+
+def test_sets_and_dicts_still_come_back(tmp_path: Path) -> None:
+    """Plain containers of every protocol, sets as lists."""
+    for protocol in range(6):
+        said = {"a": {1, 2}, "b": frozenset("x"), 3: [{}, set()], 2.5: {"c": (1, b"y")}}
+        (tmp_path / "x.pkl").write_bytes(pickle.dumps(said, protocol))
+        found = read_pickle(tmp_path, "x.pkl")
+        assert sorted(found["a"]) == [1, 2]
+        assert (found["b"], found[3], found[2.5]) == (["x"], [{}, []], {"c": (1, b"y")})
+
+
+def header(shape: str) -> bytes:
+    text = f"{{'descr':'<f8','fortran_order':False,'shape':{shape}}}".ljust(117).encode() + b"\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text
+
+
+def test_a_shape_of_truth_values_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "x.npy").write_bytes(header("(True, 29)") + bytes(8 * 29))
+    with pytest.raises(UnreadableError, match="shape is not one"):
+        read_npy(tmp_path, "x.npy")
+
+
+def test_many_members_below_the_bound_are_a_bomb(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "x.npz", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for i in range(9):
+            archive.writestr(f"q_{i}.npy", bytes(30 << 20))
+    with pytest.raises(UnreadableError, match="inflates beyond measure"), open_archive(tmp_path, "x.npz"):
+        pass
+
+
+def test_joints_without_channels_take_no_memory(tmp_path: Path) -> None:
+    joints = b"".join(b"JOINT j%d\n{\nOFFSET 0 0 0\n}\n" % i for i in range(1900))
+    head = b"HIERARCHY\nROOT r\n{\nOFFSET 0 0 0\nCHANNELS 3 Zrotation Xrotation Yrotation\n" + joints
+    rows = b"}\nMOTION\nFrames: 20000\nFrame Time: 0.01\n" + b"0 0 0\n" * 20_000
+    (tmp_path / "x.bvh").write_bytes(head + rows)
+    with pytest.raises(UnreadableError, match="more joints than the motion can move"):
+        opened("bvh", tmp_path)
+
+
+def test_positions_are_the_same_whatever_the_block(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    rows = np.random.default_rng(0).uniform(-90, 90, (50, 6))
+    text = "\n".join(" ".join(f"{v:.4f}" for v in row) for row in rows) + "\n"
+    head = ("HIERARCHY\nROOT a\n{\nOFFSET 0 0 0\nCHANNELS 3 Zrotation Xrotation Yrotation\nJOINT b\n{\n"
+            "OFFSET 0 1.7 0\nCHANNELS 3 Xrotation Yrotation Zrotation\nEnd Site\n{\nOFFSET 0 0.1 0\n}\n}\n}\n"
+            "MOTION\nFrames: 50\nFrame Time: 0.01\n")  # fmt: skip
+    (tmp_path / "x.bvh").write_text(head + text)
+    whole = opened("bvh", tmp_path)[0].streams[0].x
+    monkeypatch.setattr("assay.readers.bvh.BLOCK", 21)
+    assert np.array_equal(whole, opened("bvh", tmp_path)[0].streams[0].x)
+
+
+def opened(name: str, folder: Path, said: Sheet | None = None) -> list[Episode]:
+    reader = plugs.readers()[name]
+    listing = reader.discover(folder)
+    return [reader.open(listing, ref, None, said or Sheet()) for ref in listing.refs]
+
+
+def clip(**more: Any) -> dict[str, Any]:
+    rng = np.random.default_rng(0)
+    return {"root_trans_offset": np.zeros((50, 3)), "root_rot": np.tile([0, 0, 0, 1.0], (50, 1)),
+            "dof": rng.normal(0, 0.1, (50, 29)), "fps": 30, **more}  # fmt: skip
+
+
+def test_one_clip_with_a_senseless_rate_leaves_the_others(tmp_path: Path) -> None:
+    (tmp_path / "x.pkl").write_bytes(pickle.dumps({"a": clip(), "b": clip(fps=-30), "c": clip()}))
+    reader = plugs.readers()["motion-pickle"]
+    listing = reader.discover(tmp_path)
+    assert [r.id for r in listing.refs] == ["x/a", "x/b", "x/c"]
+    with pytest.raises(UnreadableError, match="rate is not usable"):
+        reader.open(listing, listing.refs[1], None, Sheet())
+    assert len(reader.open(listing, listing.refs[2], None, Sheet()).streams[0]) == 50
+
+
+def test_rotations_of_no_joint_are_no_evidence(tmp_path: Path) -> None:
+    (tmp_path / "x.pkl").write_bytes(pickle.dumps({"a": clip(pose_aa=np.zeros((50, 0, 3)))}))
+    assert opened("motion-pickle", tmp_path)
+
+
+def test_truth_values_are_no_motion(tmp_path: Path) -> None:
+    file = io.BytesIO()
+    np.save(file, np.ones((50, 36), bool))
+    with zipfile.ZipFile(tmp_path / "x.npz", "w") as archive:
+        archive.writestr("qpos.npy", file.getvalue())
+    with pytest.raises(UnreadableError, match="array of numbers is missing"):
+        opened("robot-npz", tmp_path)
