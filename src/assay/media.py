@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 from array import array
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -35,6 +35,9 @@ MOST_PIXELS: Final = 64_000_000
 
 MOST_PACKETS: Final = 10_000_000
 """Packets beyond which a file is refused: 92 hours at 30 Hz."""
+
+MOST_SAMPLES: Final = 50_000_000
+"""Samples of sound in one piece: 17 minutes at 48 kHz."""
 
 _CHUNK_BYTES: Final = 5_000_000  # 16 pictures of 640 x 480: few calls, and still in the cache
 _PLANAR: Final = ("yuv420p", "yuvj420p", "yuv422p", "yuvj422p", "yuv444p", "yuvj444p", "nv12", "nv21", "gray")
@@ -183,6 +186,69 @@ def luma(clip: Clip, taps: Sequence[Tap]) -> Decoded:
     return Decoded(t[seen], key[seen], len(wanted), t[~seen], complaints[0] if complaints else "")
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Sound:
+    """A piece of sound.
+
+    Attributes:
+        t0: int64 ns of the first sample, on the container's time line (that of `Container.t`).
+        rate: samples per second.
+        x: (n,) float32, all channels averaged, full scale 1; NaN where nothing could be decoded.
+    """
+
+    t0: int
+    rate: int
+    x: NDArray[np.float32]
+
+
+def sound(root: Path, path: str, t0: int, t1: int) -> Sound | None:
+    """The first sound track of a file between two times of its time line, ns; None where it has none.
+
+    At the rate at which it was recorded, so that no resampling moves an onset.
+
+    Raises:
+        UnreadableError: if the file is absent, outside ``root``, or no container that is read here.
+    """
+    with _container(root, path) as source:
+        if not source.streams.audio:
+            return None
+        stream = source.streams.audio[0]
+        rate = int(stream.rate or 0)
+        n = round(max(t1 - t0, 0) * rate * 1e-9)
+        if not 1000 <= rate <= 768_000 or n > MOST_SAMPLES:
+            raise UnreadableError(
+                "the sound track is not one of a microphone", where=path, found=f"{rate} Hz, {n} samples"
+            )
+        stream.codec_context.thread_count = 1
+        x = np.full(n, np.nan, np.float32)
+        with suppress(*_BROKEN):  # what could not be decoded stays NaN
+            _fill(source, stream, x, t0, rate)
+        return Sound(t0, rate, x)
+
+
+def _fill(source: Any, stream: Any, x: NDArray[np.float32], t0: int, rate: int) -> None:
+    """Put decoded frames where their presentation stamps say."""
+    mono = av.AudioResampler(format="flt", layout="mono", rate=rate)
+    source.seek(max(t0 // 1000 - 200_000, 0), backward=True)  # 0.2 s early: codecs need a run-up
+    following = None
+    for frame in source.decode(stream):
+        if frame.pts is None:
+            continue
+        first = round(float(frame.pts * frame.time_base - Fraction(t0, 10**9)) * rate)
+        if following is not None and abs(first - following) < rate // 400:
+            first = following  # Matroska rounds stamps to whole milliseconds: the samples themselves go on
+        if first >= len(x):
+            return
+        frame.pts = None
+        part = np.concatenate(
+            [f.to_ndarray().ravel() for f in mono.resample(frame)] or [np.empty(0, x.dtype)]
+        )
+        following = first + len(part)
+        skip = min(max(-first, 0), len(part))
+        kept = part[skip : max(len(x) - first, skip)]
+        x[first + skip : first + skip + len(kept)] = kept
+
+
 # ------------------------------------------------------------------------------------------- the index
 
 
@@ -243,6 +309,13 @@ def _codec(stream: Any) -> str:
 @contextmanager
 def _opened(root: Path, path: str) -> Iterator[tuple[Any, Any]]:
     """The container and its first video stream, closed afterwards."""
+    with _container(root, path) as source:
+        yield source, _video_stream(source, path)
+
+
+@contextmanager
+def _container(root: Path, path: str) -> Iterator[Any]:
+    """The container, closed afterwards."""
     with open_inside(root, path) as file:
         kind = _container_format(file, path)
         try:
@@ -253,7 +326,7 @@ def _opened(root: Path, path: str) -> Iterator[tuple[Any, Any]]:
                 remedy="deliver the whole file",
             ) from error  # fmt: skip
         with source:
-            yield source, _video_stream(source, path)
+            yield source
 
 
 def _video_stream(source: Any, path: str) -> Any:
@@ -283,10 +356,12 @@ def _container_format(file: BinaryIO, path: str) -> str:
         kind = "matroska"
     elif head[:4] == b"RIFF" and head[8:12] == b"AVI ":
         kind = "avi"
+    elif head[:4] == b"RIFF" and head[8:12] == b"WAVE":
+        kind = "wav"
     else:
         raise UnreadableError(
             "the file is not a video", where=path, found="an empty file" if not head else repr(head[:8]),
-            expected="MP4, MOV, MKV, WebM or AVI",
+            expected="MP4, MOV, MKV, WebM or AVI (sound: WAV)",
         )  # fmt: skip
     file.seek(0)
     return kind

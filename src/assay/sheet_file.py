@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from assay.errors import UsageError
 from assay.model import Clock, Kind, Role
@@ -58,6 +59,19 @@ class GripperSheet(_Table):
     open: float | None = None
 
 
+class ClapSheet(_Table):
+    """What ``sync = "clap"`` promises: at which ends, how many, of what sign, shown by which streams.
+
+    Without ``streams``: a clap by every sound track and camera, a flash by every camera; the sound track of
+    a camera's file is ``<camera>/audio``.
+    """
+
+    ends: list[Literal["start", "end"]] | None = None
+    count: int | None = Field(None, ge=1, le=6)
+    sign: Literal["clap", "flash"] | None = None
+    streams: list[str] | None = None
+
+
 class EvidenceSheet(_Table):
     """What tells how clocks stood to each other; without it ``sync = "ptp"`` is declared and not measured.
 
@@ -75,10 +89,17 @@ class EvidenceSheet(_Table):
     channels: list[str] | None = None
 
 
+def _template(path: str) -> str:
+    unknown = set(re.findall(r"{[^{}]*}", path)) - {"{id}", "{stem}"}
+    if unknown:
+        raise ValueError("a path with {id} or {stem}, and no other name in braces")
+    return path
+
+
 class PartSheet(_Table):
     """A further file of each episode, by a template with ``{id}`` or ``{stem}``."""
 
-    path: str
+    path: Annotated[str, AfterValidator(_template)]
     reader: str | None = None
     fps: float | None = _RATE
     """Its rate, Hz, where its file states none; the corpus's ``fps`` is not that of a part."""
@@ -105,6 +126,7 @@ class Common(_Table):
     cost: float | None = None
     action: ActionSheet | None = None
     gripper: GripperSheet | None = None
+    clap: ClapSheet | None = None
     streams: dict[str, StreamSheet] = {}
     cameras: dict[str, CameraSheet] = {}
     evidence: dict[str, EvidenceSheet] = {}
@@ -153,6 +175,11 @@ def parse_sheet(text: str, where: str) -> dict[str, Any]:
     return {**flatten(said), "episodes": episodes} if episodes else flatten(said)
 
 
+def _expected(message: str) -> str:
+    """What pydantic wants, as the end of a sentence."""
+    return message.removeprefix("Value error, ").removeprefix("Input should be ")
+
+
 def _unfit(error: ValidationError, where: str) -> UsageError:
     first = error.errors(include_url=False, include_context=False)[0]
     item = "/".join(str(part) for part in first["loc"])
@@ -162,5 +189,8 @@ def _unfit(error: ValidationError, where: str) -> UsageError:
             where=where,
             remedy="see docs/sheet.md for what a sheet may hold (limits and effects belong in a profile)",
         )
+    if first["type"] == "missing":
+        return UsageError(f"item {item} is missing", where=where,
+                          remedy="see docs/sheet.md for what a sheet may hold")  # fmt: skip
     return UsageError(f"item {item} does not fit", where=where, found=repr(first["input"])[:80],
-                      expected=first["msg"])  # fmt: skip
+                      expected=_expected(first["msg"]))  # fmt: skip

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from assay.signals.events import Floats, Onsets
+from assay.signals.events import Onsets
 
 __all__ = ["matched"]
 
@@ -38,8 +39,8 @@ def matched(a: Onsets, b: Onsets) -> tuple[float, float, int] | None:
     return float(np.mean(apart[mine])), float(np.sqrt(np.mean(u[mine] ** 2) / mine.sum())), int(mine.sum())
 
 
-def _meeting(apart: Floats, shift: float, loose: float) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+def _meeting(apart: NDArray[Any], shift: float, loose: float) -> NDArray[np.bool_]:
     """(k, l) the pairs that meet under a shift, each event at most once."""
     off = np.abs(apart - shift)
     near = off <= loose
-    return near & (off == off.min(1, keepdims=True)) & (off == off.min(0, keepdims=True))
+    return np.asarray(near & (off == off.min(1, keepdims=True)) & (off == off.min(0, keepdims=True)))
