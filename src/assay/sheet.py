@@ -151,6 +151,7 @@ def apply(sheet: Sheet, episode: Episode) -> Episode:
             "ground": mine.get("ground", episode.meta.get("ground")),
             **{f"gripper/{k}": mine.get(f"gripper/{k}") for k in ("closed", "open")},
             **{f"noise/{s.name}": mine.get(f"streams/{s.name}/noise") for s in episode.streams},
+            **{f"clap/{k}": mine.get(f"clap/{k}") for k in ("ends", "count", "sign", "streams")},
             "operator": mine.get("operator"),
             **{k: mine.get(k) for k in mine.items if k.startswith("evidence/")},
         },
