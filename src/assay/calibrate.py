@@ -88,9 +88,15 @@ def members(subjects: Iterable[str]) -> tuple[str, ...]:
 
 
 def wanted(gates: Iterable[Gate]) -> dict[str, Statistic]:
-    """The statistics that these gates ask for, by name."""
-    known = plugs.statistics()
-    return {need: known[need] for gate in gates for need in gate.needs if need in known}
+    """The statistics that these gates ask for, themselves or through their features, by name."""
+    known, features = plugs.statistics(), plugs.features()
+    todo, seen = [need for gate in gates for need in gate.needs], dict[str, None]()
+    while todo:
+        name = todo.pop(0)
+        if name not in seen:
+            seen[name] = None
+            todo += features[name].needs if name in features else ()
+    return {name: known[name] for name in seen if name in known}
 
 
 def fit(statistic: Statistic, rows: Mapping[str, Mapping[str, Any] | None]) -> dict[str, Any]:

@@ -21,7 +21,19 @@ from assay.signals.content_map import BLOCK, Map, Take, Track, learn
 from assay.signals.flow import Flow
 from assay.signals.lag_curve import Curve, Peaks, circular, coarse, huber, peaks
 
-__all__ = ["Drift", "Estimate", "Map", "Take", "Windows", "drift", "ends", "estimate", "learn", "windows"]
+__all__ = [
+    "Drift",
+    "Estimate",
+    "Map",
+    "Take",
+    "Windows",
+    "drift",
+    "ends",
+    "estimate",
+    "learn",
+    "segments",
+    "windows",
+]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -130,6 +142,15 @@ def _end(seen: Windows, *, late: bool = False) -> Bools:
     moving = near & seen.moving
     before = np.cumsum(moving[::-1])[::-1] if late else np.cumsum(moving)
     return np.asarray(near & (before <= enough))
+
+
+def segments(known: Map, seen: Windows) -> tuple[Estimate, ...]:
+    """One estimate per 10 s of an episode of a minute or more: what a drift is seen by."""
+    if seen.length < _DRIFTS:
+        return ()
+    number = (seen.t // _END).astype(np.intp)
+    found = [_summed(known, seen, number == i) for i in range(int(number[-1]) + 1)]
+    return tuple(e for e in found if not e.why)
 
 
 def drift(known: Map, seen: Windows) -> Drift:

@@ -1,44 +1,55 @@
 """SYN001 stream-offset: the pictures of a camera and the joints are not from the same instant.
 
-What: For each camera, how far its pictures stand from the rows of the joints, at both ends of the episode.
+What: For each camera, how far its pictures stand from the rows of the joints, at both ends of the episode:
+*absolute*, and *deviation* from what the rig's other episodes share.
 
 Why: A policy that sees the hand where it was two pictures ago learns to act late. Owners of public sets
 have confirmed images one or two steps late, and recorders that pair each row with whatever picture was
 latest.
 
-Method: Where both streams carry real clocks (made by the sensor or at receipt): with as many pictures as
-rows, the median difference of the stamps of paired samples over the first and over the last ten;
-otherwise the difference of the first and of the last stamps. The limit is one picture period, at most
-1/30 s. Stamps on a nominal clock (index / fps) say nothing about when anything happened: the gate abstains
-for the absolute offset, and for the deviation from the rig's median, which needs synchronisation by
-content. It is n/a only where the sheet declares one clock and the kind is simulation.
+Method: All evidence that there is, each named. *stamps*: where both streams carry real clocks (made by the
+sensor or at receipt) with as many pictures as rows, the median difference of the stamps of paired samples
+over the first and over the last ten; otherwise the difference of the first and of the last stamps. *claps*,
+*trigger*, *log*: events that both streams show, or what the sheet's evidence says. *content*: the motion of
+picture blocks against the motion that the joints predict, by a map learnt from the corpus's other episodes;
+windows of 3 s have to agree, and no other lag may fit. Content tells the deviation from the corpus's median,
+start and end apart in episodes of 20 s or more; with a declared offset of the camera
+(``[cameras.NAME] offset`` and ``offset_u``) also the absolute one, which without it is bounded only and
+takes no part in the verdict. The limit is one picture period, at most 1/30 s. Where stamps are nominal
+(index / fps, which says nothing about when anything happened) and content cannot tell, the gate abstains.
+It is n/a only where the sheet declares one clock and the kind is simulation.
 
-Source: yanlai00/bridge_data_robot_infra#1 (images one or two steps late), almond-bot/axol PR 34 and
-unitreerobotics/xr_teleoperate#22 (rows that are not of one instant), RocSync (arXiv 2511.14948) for what
-stamps can reach.
+Source: own measurement on 24 real episodes (docs/power/SYN001.md); yanlai00/bridge_data_robot_infra#1
+(images one or two steps late), almond-bot/axol PR 34 and unitreerobotics/xr_teleoperate#22 (rows that are
+not of one instant), RocSync (arXiv 2511.14948) for what stamps can reach.
 
 Blind spots: Stamps made at receipt hold the transport's delay, which no stamp shows. A lateness that a
-whole corpus shares needs a clap or a declared bias.
+whole corpus shares needs a clap or a declared offset. Content cannot tell still scenes, gaits of one rhythm,
+cameras that do not see the robot, or what only a few episodes teach.
 
-Dose: shift of a camera's stamps, 10 to 100 ms; drift, 0.1 to 1 %.
+Dose: shift of a camera's stamps, 10 to 100 ms; shift of its pictures, 0.5 to 5 frames; drift, 0.1 to 1 %.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.features.content import Content
 from assay.gate import Abstain, Case, Evidence, NotApplicable, Outcome, gate, param
 from assay.model import Clock, Episode, Kind, Role, Stream
+from assay.signals.content_lag import Estimate
+from assay.signals.offsets import Offset, offsets_of
 from assay.synth import retime, teleop
 
 _CAMERA = "observation.images.cam_0"
 _REAL = (Clock.SENSOR, Clock.RECEIVE)
 _JOINTS = (Role.JOINT_POSITION, Role.REQUEST)
+_METHOD = 0.5 / 30  # s; estimators of the lag itself disagree by more than a picture (docs/power/SYN001.md)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +77,26 @@ def _one_clock(kind: Kind = Kind.SIMULATION, seconds: float = 0.0) -> Episode:
     return replace(_late(seconds), sync="one-clock", kind=kind)
 
 
+def _seen(*seconds: float, u: float = 0.008, why: str = "") -> dict[str, Any]:
+    """What content says at the ends (or of the whole); NaN is an end that it cannot tell."""
+    long = 10.0 / max(len(seconds), 1)
+    parts = tuple(
+        Estimate(x, u, "" if np.isfinite(x) else "still", t0=i * long, t1=(i + 1) * long)
+        for i, x in enumerate(seconds)
+    )
+    return {"content": {_CAMERA: Content(ends=parts, why=why)}}
+
+
+def _clapped(seconds: float) -> dict[str, Any]:
+    clap = Offset(_CAMERA, "observation.state", 0, 10**9, seconds, 2e-3, "claps", end="start")
+    return {"claps": (clap,), **_seen(why="not-calibrated")}
+
+
+def _declared(offset: float, u: float | None = 3e-3) -> Episode:
+    ep, about = teleop(), f"cameras/{_CAMERA}"
+    return replace(ep, meta={**ep.meta, f"{about}/offset": offset, f"{about}/offset_u": u})
+
+
 CASES = (
     Case("stamps of one instant", lambda: _late(0.0), "pass"),
     Case("30 ms late", lambda: _late(0.030), "pass"),
@@ -75,7 +106,31 @@ CASES = (
     Case(
         "drifts by 50 ms over the episode", lambda: _slow(0.005), "fail", at=(9.6, 10.1), channel="absolute",
     ),
-    Case("three pictures late on a nominal clock", teleop, "abstain", reason="nominal-clock"),
+    Case("content: 12 ms from the corpus", teleop, "pass", features=lambda: _seen(0.012)),
+    Case("content: two pictures late", teleop, "fail", at=(0.0, 10.0), channel="deviation",
+         features=lambda: _seen(0.067)),
+    Case("content: 33 ms late, give or take 16", teleop, "abstain", reason="undecided",
+         features=lambda: _seen(0.033)),
+    Case("content: late at the end only", teleop, "fail", at=(5.0, 10.0), channel="deviation",
+         features=lambda: _seen(0.0, 0.06)),
+    Case("content: cannot tell the end", teleop, "abstain", reason="undecided",
+         features=lambda: _seen(0.0, np.nan)),
+    Case("not calibrated", teleop, "abstain", reason="not-calibrated",
+         features=lambda: _seen(why="not-calibrated")),
+    Case("still pictures", teleop, "abstain", reason="still", features=lambda: _seen(why="still")),
+    Case("not decoded", teleop, "abstain", reason="not-decoded", features=lambda: _seen(why="not-decoded")),
+    Case("claps 20 ms apart", teleop, "pass", features=lambda: _clapped(0.020)),
+    Case("claps 40 ms apart", teleop, "fail", channel="absolute", features=lambda: _clapped(-0.040)),
+    Case("declared 10 ms late, content agrees", lambda: _declared(0.010), "pass",
+         features=lambda: _seen(0.0, u=0.006)),
+    Case("declared 60 ms late, content agrees", lambda: _declared(0.060), "fail", channel="absolute",
+         features=lambda: _seen(0.0)),
+    Case("declared 10 ms late without an error", lambda: _declared(0.010, None), "abstain",
+         reason="not-declared", features=lambda: _seen(0.0)),
+    Case("stamps 37 ms late, content as the corpus", lambda: _late(0.037), "fail", channel="absolute",
+         features=lambda: _seen(0.0)),
+    Case("stamps of one instant, content three pictures late", lambda: _late(0.0), "fail",
+         channel="deviation", features=lambda: _seen(0.1)),
     Case("one simulator clock, declared", _one_clock, "n/a"),
     Case(
         "one clock declared for a robot, 37 ms late", lambda: _one_clock(Kind.TELEOPERATION, 0.037), "fail",
@@ -100,31 +155,120 @@ def not_applicable(ep: Episode, p: Params) -> NotApplicable | None:
     return NotApplicable("one-clock", "sheet: sync, kind") if one else None
 
 
-@gate(code="SYN001", name="stream-offset", reads=[Role.CAMERA, *_JOINTS], not_applicable=not_applicable)
-def stream_offset(ep: Episode, p: Params) -> Iterator[Outcome]:
-    """Compare the stamps of each camera with those of the joints."""
+@gate(code="SYN001", name="stream-offset", version=2, reads=[Role.CAMERA, *_JOINTS],
+      not_applicable=not_applicable)  # fmt: skip
+def stream_offset(
+    ep: Episode, p: Params, content: Mapping[str, Content], claps: Any, outside: Any
+) -> Iterator[Outcome]:
+    """All evidence of each camera against the joints."""
     for declared in ep.missing(Role.CAMERA):
         yield Abstain("absent-stream", "declared, not delivered", declared.name)
     cameras, joints = ep.by_role(Role.CAMERA), [s for s in ep.by_role(*_JOINTS) if len(s)]
     if not cameras and not ep.declares(Role.CAMERA):
         yield Abstain("absent-stream", "no camera")
+    events = (*offsets_of(claps), *offsets_of(outside))
     for camera in cameras:
         if not joints:
             yield Abstain("absent-stream", "no joints to compare with", camera.name)
         elif not len(camera):
             yield Abstain("too-short", "no picture is stamped", camera.name)
-        elif camera.clock in _REAL and joints[0].clock in _REAL:
-            yield _offset(camera, joints[0], p)
         else:
-            yield from _undecided(camera, joints[0])
+            yield from _all(
+                ep, camera, joints, content.get(camera.name, Content(why="unreadable")), events, p
+            )
 
 
-def _undecided(camera: Stream, joints: Stream) -> Iterator[Outcome]:
-    which = camera if camera.clock not in _REAL else joints
-    yield Abstain(
-        "nominal-clock", f"{which.name} is stamped by its {which.clock} clock", camera.name, "absolute"
-    )
-    yield Abstain("no-content-sync", "pictures and motion were not compared", camera.name, "deviation")
+def _all(
+    ep: Episode, camera: Stream, joints: Sequence[Stream], seen: Content, events: Sequence[Offset], p: Params
+) -> Iterator[Outcome]:
+    told = list(_absolute(ep, camera, joints, seen, events, p))
+    spoken = not seen.why
+    if spoken:
+        yield _by_content(camera, joints[0], seen.ends, p)
+    elif not told:  # whatever is measured absolutely holds the deviation as well
+        yield Abstain(seen.why, seen.detail, camera.name, "deviation")
+    yield from told
+    if not told and spoken:
+        yield _bounded(camera, joints[0], seen, p)
+    elif not told:
+        which = camera if camera.clock not in _REAL else joints[0]
+        detail = f"{which.name} is stamped by its {which.clock} clock"
+        yield Abstain("nominal-clock", detail, camera.name, "absolute")
+
+
+def _absolute(
+    ep: Episode, camera: Stream, joints: Sequence[Stream], seen: Content, events: Sequence[Offset], p: Params
+) -> Iterator[Outcome]:
+    """What stamps, events and a declared offset say, each on its own."""
+    if camera.clock in _REAL and joints[0].clock in _REAL:
+        yield _offset(camera, joints[0], p)
+    mine = [o for o in (_towards(o, camera, joints) for o in events) if o is not None]
+    for by in dict.fromkeys(o.by for o in mine):
+        yield _by_events(camera, joints[0], [o for o in mine if o.by == by], p)
+    declared = (ep.meta.get(f"cameras/{camera.name}/{key}") for key in ("offset", "offset_u"))
+    offset, u = (None if x is None else float(x) for x in declared)
+    if offset is not None and u is None:
+        yield Abstain("not-declared", "the camera's offset has no offset_u", camera.name, "absolute")
+    elif offset is not None and u is not None and not seen.why:
+        yield _by_content(camera, joints[0], seen.ends, p, offset, u)
+
+
+def _towards(o: Offset, camera: Stream, joints: Sequence[Stream]) -> Offset | None:
+    """The offset as the camera's lateness against joints, if it is of these two."""
+    names = {s.name for s in joints}
+    if o.stream == camera.name and o.against in names and o.reference == "absolute":
+        return o
+    turned = o.against == camera.name and o.stream in names and o.reference == "absolute"
+    return replace(o, stream=o.against, against=o.stream, seconds=-o.seconds) if turned else None
+
+
+def _by_events(camera: Stream, joints: Stream, found: Sequence[Offset], p: Params) -> Evidence:
+    value = np.array([o.seconds for o in found])
+    t0, t1 = (np.array([getattr(o, k) for o in found], np.int64) for k in ("t0", "t1"))
+    u = np.array([o.u for o in found])
+    return Evidence(
+        np.abs(value), t0, t1, "s", _limit(camera, p), u=u, stream=camera.name, against=joints.name,
+        channel="absolute", note=_sense(value), by=found[0].by,
+    )  # fmt: skip
+
+
+def _by_content(
+    camera: Stream, joints: Stream, ends: Sequence[Estimate], p: Params, offset: float | None = None,
+    offset_u: float = 0.0,
+) -> Evidence:  # fmt: skip
+    """One sample per end (or one of all): the deviation, on top of a declared offset if there is one."""
+    start = int(camera.t[0])
+    value = np.array([e.seconds for e in ends]) + (offset or 0.0)
+    u = np.array([float(np.hypot(e.u, offset_u)) if not e.why else 0.0 for e in ends])
+    last = [(int(camera.t[-1]) - start) * 1e-9 if e.why else e.t1 for e in ends]
+    t0 = start + np.rint([e.t0 * 1e9 for e in ends]).astype(np.int64)
+    t1 = start + np.rint(np.array(last) * 1e9).astype(np.int64)
+    declared = "" if offset is None else f" with {offset * 1e3:g} ms declared"
+    shown = ", ".join(f"{v * 1e3:+.0f} ± {e * 1e3:.0f} ms" for v, e in zip(value, u, strict=True))
+    silent = "; ".join(e.detail or e.why for e in ends if e.why)
+    return Evidence(
+        np.abs(value), t0, t1, "s", _limit(camera, p), u=u, stream=camera.name, against=joints.name,
+        channel="deviation" if offset is None else "absolute", note=_sense(value) + declared,
+        doubt=silent or shown, by="content",
+    )  # fmt: skip
+
+
+def _bounded(camera: Stream, joints: Stream, seen: Content, p: Params) -> Evidence:
+    """The lag that content sees, for the record: what of it is the rig's and what the method's is unknown."""
+    lag = seen.lag + float(np.nanmean([e.seconds for e in seen.ends]))
+    return Evidence.single(
+        abs(lag), int(camera.t[0]), int(camera.t[-1]), unit="s", limit=_limit(camera, p), u=_METHOD,
+        stream=camera.name, against=joints.name, channel="absolute", by="content", decides=False,
+        note="bounded only: the corpus may share a lateness; claps or a declared offset would tell",
+    )  # fmt: skip
+
+
+def _limit(camera: Stream, p: Params) -> float:
+    return min(float(1 / camera.rate), p.limit) if camera.rate else p.limit
+
+
+def _sense(value: NDArray[np.float64]) -> str:
+    return "pictures late" if float(np.nansum(value)) > 0 else "pictures early"
 
 
 def _offset(camera: Stream, joints: Stream, p: Params) -> Evidence:
@@ -135,11 +279,9 @@ def _offset(camera: Stream, joints: Stream, p: Params) -> Evidence:
     value, u = np.transpose([_median(*heads), _median(*tails)]) if paired else (_edges(camera, joints), 0.0)
     t0 = np.array([joints.t[0], joints.t[-n]], np.int64)
     t1 = np.array([joints.t[n - 1], joints.t[-1]], np.int64)
-    limit = min(float(1 / camera.rate), p.limit) if camera.rate else p.limit
-    note = "pictures late" if float(np.sum(value)) > 0 else "pictures early"
     return Evidence(
-        np.abs(value), t0, t1, "s", limit, u=u, stream=camera.name, against=joints.name, channel="absolute",
-        note=note,
+        np.abs(value), t0, t1, "s", _limit(camera, p), u=u, stream=camera.name, against=joints.name,
+        channel="absolute", note=_sense(np.asarray(value)), by="stamps",
     )  # fmt: skip
 
 

@@ -1,0 +1,202 @@
+"""Feature and statistic: how late each camera is by what it shows, against what the joints did.
+
+The map from joints to picture motion is learnt over the corpus by Calibration; an episode is judged by the
+map that did not see it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.feature import feature, statistic
+from assay.model import Clock, Episode, Role, Stream
+from assay.signals.content_lag import Drift, Estimate, Map, Windows, drift, ends, learn, segments, windows
+from assay.signals.flow import Flow, block_flow
+from assay.signals.lost_frames import Step, lag_steps
+from assay.signals.offsets import Offset
+from assay.signals.pictures import Pictures
+from assay.signals.travel import joint_columns
+
+__all__ = ["Content", "Moves", "content", "moves", "picture_map"]
+
+_MOST: Final = 120.0  # s of an episode that the map is learnt from
+_MARGIN: Final = 2.0  # s of joints on either side
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moves:
+    """What one camera shows moving, and what the joints do.
+
+    Attributes:
+        flow: of its blocks, on the episode's clock.
+        q: (m, d) positions of all joints that are no fingers, as stored; tq: (m,) int64 ns.
+        names: (d,) of the columns; against: name of the first stream that they come from.
+    """
+
+    flow: Flow
+    q: NDArray[np.float64]
+    tq: NDArray[np.int64]
+    names: tuple[str, ...]
+    against: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Content:
+    """How late one camera is, beyond what the corpus shares.
+
+    Attributes:
+        ends: one `Estimate` (whole) or two (start, end); offsets of those that speak: `by_end`.
+        offsets: lags along the episode for a drift: the ends, or one per 10 s of a long episode.
+        run: the drift by content; steps: places where the lag may step, as where pictures are missing.
+        seconds: length of what was looked at.
+        lag: s from joints to pictures that the corpus shares, the method's own bias included.
+        why, detail: why nothing could be estimated, a code of `assay.gate.REASONS`; empty where it could.
+    """
+
+    ends: tuple[Estimate, ...] = ()
+    by_end: tuple[Offset, ...] = ()
+    offsets: tuple[Offset, ...] = ()
+    run: Drift | None = None
+    steps: tuple[Step, ...] = ()
+    seconds: float = 0.0
+    lag: float = np.nan
+    why: str = ""
+    detail: str = ""
+
+
+@feature(reads=[Role.CAMERA, Role.JOINT_POSITION])
+def moves(ep: Episode, pictures: dict[str, Pictures] | None) -> dict[str, Moves]:
+    """Camera → its `Moves`; cameras without pictures, and all where there are no joints, are left out.
+
+    Joints on other clocks are brought to the stamps of the stream with the most samples by straight lines.
+    """
+    states = [s for s in ep.by_role(Role.JOINT_POSITION) if len(s) > 1 and len(joint_columns(s))]
+    cameras = {s.name: s for s in ep.by_role(Role.CAMERA) if len(s)}
+    if not states:
+        return {}
+    tq, q, names = _joints(states)
+    return {
+        name: Moves(block_flow(seen.thumbs, _stamps(cameras[name], seen)), q, tq, names, states[0].name)
+        for name, seen in (pictures or {}).items()
+        if name in cameras and seen.decoded > 1
+    }
+
+
+def _joints(states: Sequence[Stream]) -> tuple[NDArray[np.int64], NDArray[np.float64], tuple[str, ...]]:
+    t = max((s.t for s in states), key=len)
+    parts, names = [], []
+    for s in states:
+        columns = joint_columns(s)
+        x = np.asarray(s.x[:, columns], np.float64)
+        if not np.array_equal(s.t, t):
+            x = np.stack([np.interp(t, s.t, c) for c in x.T], axis=1)
+        parts.append(x)
+        names += [f"{s.name}/{s.channels[i].name}" for i in columns.tolist()]
+    return t, np.concatenate(parts, axis=1), tuple(names)
+
+
+def _stamps(camera: Stream, seen: Pictures) -> NDArray[np.int64]:
+    """(n,) int64 ns of the decoded pictures: their rows' stamps where each has one, else the container's."""
+    paired = seen.decoded == len(camera) and not len(seen.missing)
+    return camera.t if paired and camera.clock is not Clock.NOMINAL else seen.t + int(camera.t[0])
+
+
+def _fitted(rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Camera → the map of its most frequent set of joints."""
+    takes: dict[str, dict[tuple[str, ...], list[Any]]] = {}
+    for row in rows:
+        for camera, (names, take) in row.items():
+            takes.setdefault(camera, {}).setdefault(names, []).append(take)
+    models: dict[str, Any] = {}
+    for camera, groups in sorted(takes.items()):
+        names = Counter({n: len(g) for n, g in groups.items()}).most_common(1)[0][0]
+        found = learn(groups[names])
+        models[camera] = found and {"joints": list(names), "map": found.to_json()}
+    return models
+
+
+@statistic(_fitted, pixels=True)
+def picture_map(ep: Episode, moves: dict[str, Moves]) -> Mapping[str, Any] | None:
+    """What joints predict of each camera's picture motion: block flow and joints, at most 120 s of them.
+
+    The stretch with the longest path of the joints is taken. Source: `assay.signals.content_map`.
+    """
+    return {name: (found.names, _stretch(found)) for name, found in moves.items()} or None
+
+
+def _stretch(found: Moves) -> tuple[Flow, NDArray[np.float32], NDArray[np.int64]]:
+    flow, most = found.flow, round(_MOST * 1e9)
+    first = int(flow.t[0]) if len(flow) else 0
+    if len(flow) and int(flow.t[-1]) - first > most:
+        path = np.concatenate(([0.0], np.cumsum(np.nansum(np.abs(np.diff(found.q, axis=0)), axis=1))))
+        starts = np.arange(first, int(flow.t[-1]) - most + 1, most // 4)
+        walked = np.interp(starts + most, found.tq, path) - np.interp(starts, found.tq, path)
+        first = int(starts[int(walked.argmax())])
+    shown = (flow.t >= first) & (flow.t <= first + most)
+    margin = round(_MARGIN * 1e9)
+    near = (found.tq >= first - margin) & (found.tq <= first + most + margin)
+    kept = Flow(flow.t[shown], flow.x[shown].astype(np.float16))
+    return kept, found.q[near].astype(np.float32), found.tq[near]
+
+
+@feature(reads=[Role.CAMERA, Role.JOINT_POSITION])
+def content(
+    ep: Episode,
+    pictures: dict[str, Pictures] | None,
+    moves: dict[str, Moves],
+    picture_map: Mapping[str, Any] | None,
+) -> dict[str, Content]:
+    """Camera → its `Content`, by the map that Calibration learnt from other episodes.
+
+    Source: own method, see `assay.signals.content_lag` and docs/power/SYN001.md.
+    """
+    return {
+        s.name: _content(s.name, pictures, moves.get(s.name), picture_map) for s in ep.by_role(Role.CAMERA)
+    }
+
+
+def _content(
+    camera: str, pictures: dict[str, Pictures] | None, found: Moves | None, models: Mapping[str, Any] | None
+) -> Content:
+    if pictures is None:
+        return Content(why="not-decoded")
+    if camera not in pictures:
+        return Content(why="unreadable", detail="no picture could be decoded")
+    if found is None:
+        return Content(why="absent-stream", detail="no joints to compare with")
+    model = (models or {}).get(camera)
+    if model is None:
+        return Content(why="not-calibrated", detail="no other episode shows how this camera sees the joints")
+    if tuple(model["joints"]) != found.names:
+        return Content(why="not-calibrated", detail="the corpus taught it with other joints")
+    return _estimated(camera, found, Map.from_json(model["map"]))
+
+
+def _estimated(camera: str, found: Moves, known: Map) -> Content:
+    take = found.flow, found.q, found.tq
+    seen = windows(known, *take)
+    parts = ends(known, seen)
+    silent = [e for e in parts if e.why]
+    why, detail = (silent[0].why, silent[0].detail) if len(silent) == len(parts) else ("", "")
+    named = ("start", "end") if len(parts) > 1 else ("whole",)
+    by_end = tuple(_offset(camera, found, e, n) for e, n in zip(parts, named, strict=True) if not e.why)
+    along = _along(camera, found, known, seen) if not why else ()
+    steps = lag_steps(known, *take) if not why else ()
+    run = drift(known, seen)
+    return Content(parts, by_end, along or by_end, run, steps, seen.length, known.lag, why, detail)
+
+
+def _along(camera: str, found: Moves, known: Map, seen: Windows) -> tuple[Offset, ...]:
+    return tuple(_offset(camera, found, e, "whole") for e in segments(known, seen))
+
+
+def _offset(camera: str, found: Moves, e: Estimate, end: Any) -> Offset:
+    start = int(found.flow.t[0])
+    t0, t1 = start + round(e.t0 * 1e9), start + round(e.t1 * 1e9)
+    return Offset(camera, found.against, t0, t1, e.seconds, e.u, "content", "deviation", end)
