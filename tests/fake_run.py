@@ -170,6 +170,10 @@ class FakeRun:
     def findings(self) -> pa.Table:
         return self._rows("findings")
 
+    @cached_property
+    def timing(self) -> pa.Table:
+        return self._rows("timing")
+
     def _rows(self, name: str) -> pa.Table:
         return self._tiled([row for record in self.records for row in record[name]], _corpus()[name], name)
 
@@ -366,7 +370,28 @@ def _record(
         "verdicts": verdicts,
         "measures": [_flat(m) for _, m, _, _ in rows],
         "findings": [_flat(f) for _, _, found, _ in rows for f in found],
+        "timing": [] if gone else [{"subject": subject, **row} for row in _timing(i)],
     }
+
+
+def _timing(i: int) -> list[dict[str, Any]]:
+    """A camera whose deviation is measured, one that nobody stamped, and a command on the same row."""
+    against, empty = "observation.state", dict.fromkeys(("seconds", "u", "ppm", "ppm_u", "hand"))
+    lag = 0.004 + 0.001 * (i % 9)
+    cameras = {
+        "settled": "bounded", "by": "content", "reference": "deviation", "seconds": lag, "u": 0.006,
+        "ppm": None, "ppm_u": None, "hand_speed": 0.55, "hand": 0.55 * lag, "cure": "a clap at both ends",
+        "detail": "deviation from the rig's median; a lateness that the whole corpus shares is not in it",
+    }  # fmt: skip
+    assumed = {"settled": "assumed", "by": "", "reference": "", "hand_speed": 0.55, **empty}
+    measured = cameras | {"settled": "measured", "by": "stamps", "ppm": 12.0, "ppm_u": 1.5, "detail": "",
+                          "cure": "", "reference": "absolute", "u": 0.0004}  # fmt: skip
+    return [
+        {"stream": CAMERA[0], "against": against, **(measured if i % 5 == 0 else cameras)},
+        {"stream": CAMERA[1], "against": against, **assumed,
+         "detail": f"{CAMERA[1]} is stamped by index / rate", "cure": "capture stamps, or a clap"},
+        {"stream": "audio", "against": against, **measured},
+    ]  # fmt: skip
 
 
 def _corpus() -> dict[str, Any]:
@@ -411,6 +436,7 @@ def _corpus() -> dict[str, Any]:
         "verdicts": verdicts,
         "measures": [_flat(measure)],
         "findings": [],
+        "timing": [],
     }
 
 

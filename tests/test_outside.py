@@ -11,7 +11,7 @@ from assay.feature import Features
 from assay.model import Channel, Clock, Episode, Role, Source, Stream
 from assay.sheet import apply, lay
 from assay.sheet_file import parse_sheet
-from assay.signals.service_logs import read_chrony, read_ptp
+from assay.signals.daemons import read_chrony, read_ptp
 from assay.synth import teleop
 
 CAMERA, STATE = "observation.images.cam_0", "observation.state"

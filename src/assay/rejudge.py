@@ -42,6 +42,7 @@ def rejudge_run(run: Run, profile_file: Path, out: Path) -> Run:
     limits = _limits(run, profile)
     measures = _by_subject(run.measures.to_pylist())
     findings = _by_subject(run.findings.to_pylist())
+    timing = _by_subject(run.timing.to_pylist())
     episodes = {row["subject"]: row for row in run.episodes.to_pylist()}
     tally = Tally()
     with Ledger(out) as ledger:
@@ -51,6 +52,7 @@ def rejudge_run(run: Run, profile_file: Path, out: Path) -> Run:
             about = episodes.get(subject)
             made = decide(verdicts, effects if about else None)
             record = _record(subject, about, made, verdicts, rows, findings.get(subject, []))
+            record["timing"] = timing.get(subject, [])
             ledger.append(subject, orjson.dumps(record))
             tally.add(record)
         ledger.write("plan.json", _plan(run, profile))

@@ -1,7 +1,8 @@
 """A run on disk: a ledger that survives kill -9, and the tables made from it.
 
     run/  plan.json calibration.json ledger.jsonl run.lock
-          episodes.parquet verdicts.parquet measures.parquet findings.parquet summary.json report.html
+          episodes.parquet verdicts.parquet measures.parquet findings.parquet timing.parquet
+          summary.json report.html
 
 While a run goes on, each finished episode is one appended line of the ledger. A torn last line (power cut,
 kill -9) is ignored and that episode is measured again on ``--resume``.
@@ -154,7 +155,7 @@ class Run:
     Attributes:
         path: the run folder.
         summary: the counts of ``summary.json``; plan: what was done.
-        verdicts, measures, findings, episodes: pyarrow tables, see docs/schema.md.
+        verdicts, measures, findings, episodes, timing: pyarrow tables, see docs/schema.md.
 
     Raises:
         RunError: if the folder holds no finished run.
@@ -184,6 +185,13 @@ class Run:
     def findings(self) -> pa.Table:
         """One row per stretch of a channel beyond its limit."""
         return self._table("findings")
+
+    @cached_property
+    def timing(self) -> pa.Table:
+        """One row per episode and pair of streams: whether their time is measured, bounded or assumed."""
+        if not (self.path / "timing.parquet").is_file():  # a run of an earlier version
+            return SCHEMAS["timing"].empty_table()
+        return self._table("timing")
 
     @cached_property
     def episodes(self) -> pa.Table:
@@ -245,6 +253,11 @@ class EpisodeOfRun:
     def measures(self) -> list[dict[str, Any]]:
         """This episode's measures."""
         return self._rows(self.run.measures)
+
+    @property
+    def timing(self) -> list[dict[str, Any]]:
+        """What is known of the time of this episode's streams."""
+        return self._rows(self.run.timing)
 
     @property
     def decision(self) -> str:

@@ -1,4 +1,4 @@
-"""The four tables of a run, their columns, and writing them from records one episode at a time."""
+"""The tables of a run, their columns, and writing them from records one episode at a time."""
 
 from __future__ import annotations
 
@@ -45,11 +45,15 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
         gate="s", subject="s", stream="s", channel="s", t0="i", t1="i", samples="i", worst="f", limit="f",
         unit="s", note="s",
     ),
+    "timing": _schema(
+        subject="s", stream="s", against="s", settled="s", by="s", reference="s", seconds="f", u="f",
+        ppm="f", ppm_u="f", hand_speed="f", hand="f", detail="s", cure="s",
+    ),
 }  # fmt: skip
 
 
 def write_tables(folder: Path, records: Iterable[Mapping[str, Any]]) -> None:
-    """Write ``episodes``, ``verdicts``, ``measures`` and ``findings`` as parquet, in the order of records."""
+    """Write every table of `SCHEMAS` as parquet, in the order of records."""
     drafts = {name: folder / f"{name}.parquet.part" for name in SCHEMAS}
     with contextlib.ExitStack() as stack:
         writers = {
@@ -65,7 +69,7 @@ def write_tables(folder: Path, records: Iterable[Mapping[str, Any]]) -> None:
 
 def _rows(record: Mapping[str, Any], table: str) -> Iterable[Mapping[str, Any]]:
     if table != "episodes":
-        rows: list[Mapping[str, Any]] = record[table]
+        rows: list[Mapping[str, Any]] = record.get(table, [])  # a ledger of before timing lacks it
         return rows
     return [] if record["scope"] == "corpus" else [record]
 

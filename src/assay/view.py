@@ -10,7 +10,7 @@ import math
 import textwrap
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
@@ -21,6 +21,7 @@ from assay.counts import count
 from assay.errors import AssayError, UsageError
 from assay.gate import REASONS, Evidence
 from assay.model import Episode, Role, Stream
+from assay.report.clocks import clock_text
 from assay.report.spans import place, sentence
 from assay.report.wording import seconds, visible, with_unit
 from assay.store import EpisodeOfRun, Run
@@ -83,7 +84,8 @@ class Moment:
 class View:
     """What `view_of` found: the episode's failing, erring and abstaining verdicts, and the moment.
 
-    Where there is no moment, ``missing`` says why in one sentence.
+    Where there is no moment, ``missing`` says why in one sentence. ``timing``: of each pair of streams,
+    whether their common time is measured, bounded or assumed, as in docs/schema.md.
     """
 
     subject: str
@@ -91,6 +93,7 @@ class View:
     verdicts: list[dict[str, Any]]
     moment: Moment | None
     missing: str = ""
+    timing: list[dict[str, Any]] = field(default_factory=list)
 
 
 def view_of(run: Run, subject: str, at: float | None = None) -> View:
@@ -103,6 +106,10 @@ def view_of(run: Run, subject: str, at: float | None = None) -> View:
         raise UsageError("not a moment of an episode", where="--at", found=f"{at:g}", expected="seconds")
     subject = _named(run, subject)
     episode = run.episode(subject)
+    return replace(_view(episode, subject, at), timing=episode.timing)
+
+
+def _view(episode: EpisodeOfRun, subject: str, at: float | None) -> View:
     findings = episode.findings
     rows = [_told(row, findings) for row in episode.verdicts if row["status"] in _GRAVITY]
     rows.sort(key=lambda row: (_GRAVITY.index(row["status"]), -_FORCE[row["effect"]], row["gate"]))
@@ -135,6 +142,9 @@ def text_of(view: View) -> Iterator[str]:
             yield f"{row['status']:<8} {row['gate']} {row['title']} ({row['effect']})"
             yield from _wrapped(row["says"], 9)
     yield from _open(view.verdicts)
+    if view.timing:
+        yield from ("", "Whether the streams share one time (± two standard uncertainties):")
+        yield from clock_text(view.timing, _WIDTH)
     yield ""
     if view.moment is not None:
         yield from _table(view.moment)

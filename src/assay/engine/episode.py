@@ -24,6 +24,9 @@ from assay.tally import decide
 
 __all__ = ["Bench", "record"]
 
+TIMING: Final = "timing"
+"""The fact that is a table of its own: what is known of each stream's time (SYN002)."""
+
 _ABSENT_ROLES: Final = (Role.CAMERA, Role.DEPTH)
 
 
@@ -111,7 +114,9 @@ def record(
     verdicts = [asdict_flat(j.verdict) | {"effect": effects[j.verdict.gate]} for j in judged]
     decision, reasons = decide(verdicts, effects if ep else None)
     n, seconds = _length(ep) if ep else (0, 0.0)
-    facts = {j.verdict.gate: {f.name: f.value for f in j.facts} for j in judged if j.facts}
+    facts = {
+        j.verdict.gate: {f.name: f.value for f in j.facts if f.name != TIMING} for j in judged if j.facts
+    }
     row = {
         "scope": "episode" if ep else "corpus",
         "subject": subject,
@@ -129,6 +134,13 @@ def record(
         "measures": [m for j in judged for m in j.measures],
         "findings": [f for j in judged for f in j.findings],
         "facts": facts,
+        "timing": [
+            {"subject": subject, **known}
+            for j in judged
+            for f in j.facts
+            if f.name == TIMING
+            for known in f.value
+        ],
     }
     return _json(row), decision
 

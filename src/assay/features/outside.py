@@ -17,7 +17,7 @@ from assay.inside import open_inside, path_inside
 from assay.model import Clock, Episode, Role, Stream
 from assay.signals.intervals import span
 from assay.signals.offsets import Offset
-from assay.signals.service_logs import LONGEST, ServiceLog, read_chrony, read_ptp
+from assay.signals.daemons import LONGEST, ServiceLog, read_chrony, read_ptp
 
 __all__ = ["Outside", "outside"]
 

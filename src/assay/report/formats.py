@@ -51,7 +51,7 @@ def verdict_lines(run: RunTables, form: str) -> Iterator[str]:
 
 
 def as_json(run: RunTables) -> Iterator[str]:
-    """One object: schema_version, summary, verdicts, findings; what is not a number is null.
+    """One object: schema_version, summary, verdicts, findings, timing; what is not a number is null.
 
     Findings have their ends in nanoseconds (t0, t1) and in seconds (start_s, end_s).
     """
@@ -59,7 +59,7 @@ def as_json(run: RunTables) -> Iterator[str]:
 
     head = {"schema_version": run.summary.get("schema_version"), "summary": dict(run.summary)}
     line = orjson.dumps(head).decode()[:-1]
-    for name, table in (("verdicts", run.verdicts), ("findings", run.findings)):
+    for name, table in (("verdicts", run.verdicts), ("findings", run.findings), ("timing", run.timing)):
         yield f'{line},"{name}":['
         line = "]"
         rows = (orjson.dumps(_timed(row)).decode() for row in _plain_rows(table))

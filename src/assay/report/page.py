@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from assay.gate import Gate
 from assay.report import sections
+from assay.report.clocks import clock_rows
 from assay.report.compact import embed
 from assay.report.payload import payload
 from assay.report.tables import Grid, RunTables
@@ -58,6 +59,7 @@ def _content(run: RunTables, docs: Mapping[str, Gate]) -> dict[str, Any]:
         "cards": sections.card_rows(run, grid, docs, gates),
         "watch": sections.watch_rows(run, grid, gates),
         "near": sections.near_rows(run, grid),
+        "clocks": clock_rows(run),
         "titles": titles,
         "run_path": str(run.path),
         "findings_shown": data["findings"]["shown"],

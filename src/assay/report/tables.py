@@ -25,7 +25,7 @@ _STRENGTH: Final = {"report": 0, "flag": 1, "reject": 2, "require": 3}
 
 
 class RunTables(Protocol):
-    """A finished run: the summary and the four tables (pyarrow), as `assay.store.Run` gives them."""
+    """A finished run: the summary and its tables (pyarrow), as `assay.store.Run` gives them."""
 
     @property
     def path(self) -> Path:
@@ -50,6 +50,10 @@ class RunTables(Protocol):
     @property
     def findings(self) -> Any:
         """Table of the fields of `assay.judge.Finding`."""
+
+    @property
+    def timing(self) -> Any:
+        """Table of episode, stream, against, settled, by, seconds, u and what else `Timing` holds."""
 
     @property
     def episodes(self) -> Any:

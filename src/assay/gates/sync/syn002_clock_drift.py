@@ -32,14 +32,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assay.features.clocks import TIMED, Apart
-from assay.gate import Abstain, Case, Evidence, NotApplicable, Outcome, gate, param
+from assay.gate import Abstain, Case, Evidence, Fact, NotApplicable, Outcome, gate, param
 from assay.model import Clock, Episode, Kind, Role, Stream
 from assay.signals.clocks import theil_sen
 from assay.signals.intervals import span
@@ -154,9 +154,10 @@ class _Run:
 
 @gate(code="SYN002", name="clock-drift", reads=TIMED, not_applicable=not_applicable)
 def measure(
-    ep: Episode, p: Params, apart: Sequence[Apart], claps: Any, outside: Any, content: Any
+    ep: Episode, p: Params, apart: Sequence[Apart], claps: Any, outside: Any, content: Any, timing: Any
 ) -> Iterator[Outcome]:
-    """The best evidence of every clock against that of the joints."""
+    """The best evidence of every clock against that of the joints; and the table of what is known of each."""
+    yield Fact("timing", [asdict(row) for row in timing])
     yield from (Abstain("absent-stream", "declared, not there", d.name, "drift") for d in ep.missing(*TIMED))
     others = _offsets(claps, outside, content)
     pairs = {(a.stream, a.against): a for a in apart}

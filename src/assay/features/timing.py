@@ -1,0 +1,222 @@
+"""Feature: for every stream beside the joints, whether their common time is measured, bounded or assumed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.feature import feature
+from assay.model import Clock, Episode, Kind, Role, Stream
+from assay.signals.offsets import Offset, offsets_of
+
+__all__ = ["Timing", "timing"]
+
+Settled = Literal["measured", "bounded", "assumed"]
+
+_UNTIMED: Final = (Role.EVENT, Role.INSTRUCTION)
+_JOINTS: Final = (Role.JOINT_POSITION, Role.EXECUTION, Role.REQUEST, Role.JOINT_VELOCITY)
+_DAY: Final = 86_400.0
+_OVER: Final = 0.1
+"""Seconds over which a hand's speed is taken."""
+_FAST: Final = 95.0
+"""Per cent of the time in which the hand is slower than the speed that lags are multiplied by."""
+
+_PROVE: Final = {
+    "ptp": 'the log of the clock service: [evidence.NAME] kind = "ptp4l" in assay.toml',
+    "trigger": 'the trigger counters: [evidence.NAME] kind = "trigger" in assay.toml',
+    "clap": "a clap that both streams show, at both ends",
+    "software": "stamps of the sensors beside those of the recorder, or a clap at both ends",
+}
+_CURES: Final = {
+    "nominal-clock": "capture stamps, a clap at both ends, or pictures of moving arms",
+    "no-reference": "a stamp of each sensor's own, or a clap at both ends",
+    "not-declared": "the declared rate of both streams, or stamps of one more clock",
+    "reference-noisy": "stamps of one more clock for both streams, or a clap at both ends",
+    "too-short": "a longer episode, or a clap at both ends",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """How one stream's time relates to another's, and on what that rests.
+
+    Attributes:
+        stream, against: names.
+        settled: ``measured`` (to ``u``, by ``by``), ``bounded`` (by ``by``, as ``detail`` says), or
+            ``assumed``: nothing was measured, ``detail`` says why and ``cure`` what would measure it.
+        by: claps, trigger, content, stamps, log; empty where assumed.
+        reference: ``absolute``, or ``deviation`` from the rig's median over the corpus.
+        seconds: how late the stream is, at the worse end; u: its standard uncertainty; NaN where unknown.
+        ppm, ppm_u: how much faster its clock runs; NaN where unknown.
+        hand_speed: m/s, 95th percentile of the quicker hand's; NaN where the body is not known.
+        hand: m, the lag times that speed: how far a hand has moved on in a picture that is late.
+    """
+
+    stream: str
+    against: str
+    settled: Settled
+    by: str = ""
+    reference: str = ""
+    seconds: float = float("nan")
+    u: float = float("nan")
+    ppm: float = float("nan")
+    ppm_u: float = float("nan")
+    hand_speed: float = float("nan")
+    hand: float = float("nan")
+    detail: str = ""
+    cure: str = ""
+
+
+@feature(reads=tuple(role for role in Role if role not in _UNTIMED))
+def timing(
+    ep: Episode, ticks: Any, apart: Any, held: Any, claps: Any, outside: Any, content: Any, poses: Any
+) -> tuple[Timing, ...]:
+    """One row for every stream but the reference, the first one of joints; see `Timing`.
+
+    What was seen in the world (claps, a common trigger, picture content) goes before what stamps say of
+    themselves: those hold nothing of the way from an event to its stamp.
+    """
+    streams = [s for s in ep.streams if s.role not in _UNTIMED and len(s)]
+    reference = next((s for s in streams if s.role in _JOINTS), streams[0] if streams else None)
+    if reference is None:
+        return ()
+    speed = _hand_speed(poses)
+    group = {name: g.stream for g in ticks for name in (g.stream, *g.others)}
+    clocks = {a.stream: a for a in apart if a.against == reference.name}
+    waits = {group[n]: [h for h in held if h.stream == group[n]] for n in group}
+    found = (*offsets_of(claps), *offsets_of(outside), *offsets_of(content))
+    rows = []
+    for stream in streams:
+        if stream is not reference:
+            mine = _between(found, stream.name, reference.name)
+            clock = clocks.get(group[stream.name])
+            ways = [waits[group[s.name]] for s in (stream, reference)]
+            row = _row(ep, stream, reference, clock, mine, ways)
+            rows.append(_with_more(row, clock, outside, ep.meta, speed))
+    return tuple(rows)
+
+
+def _between(found: Sequence[Offset], stream: str, against: str) -> list[Offset]:
+    """Offsets of a pair, whichever way round they were measured."""
+    there = [o for o in found if (o.stream, o.against) == (stream, against)]
+    back = [o for o in found if (o.stream, o.against) == (against, stream)]
+    return [*there, *(replace(o, stream=stream, against=against, seconds=-o.seconds) for o in back)]
+
+
+def _row(
+    ep: Episode, stream: Stream, ref: Stream, clock: Any, offsets: Sequence[Offset], ways: Sequence[Any]
+) -> Timing:
+    """The best that is known of one stream."""
+    pair = Timing(stream.name, ref.name, "assumed")
+    for by in ("claps", "trigger", "content"):
+        seen = [o for o in offsets if o.by == by and o.reference == "absolute"]
+        if seen:
+            return _measured(pair, seen, "measured", "")
+    relative = [o for o in offsets if o.reference == "deviation"]
+    if relative:
+        detail = "deviation from the rig's median; a lateness that the whole corpus shares is not in it"
+        return replace(_measured(pair, relative, "bounded", detail), cure=_PROVE["clap"])
+    sensed = stream.clock is Clock.SENSOR and ref.clock is Clock.SENSOR
+    logged = [o for o in offsets if o.by == "log"]
+    if logged:
+        detail = "the clocks; the way from event to stamp is not in it"
+        return _measured(pair, logged, "measured" if sensed else "bounded", detail)
+    if clock is not None and len(clock.rows):
+        return _paired(pair, clock, sensed=sensed)
+    if clock is not None and clock.how in ("log", "receive"):
+        bound = _bounded(pair, clock.how, ways)
+        if bound is not None:
+            return bound
+    return _assumed(ep, pair, stream, ref, clock)
+
+
+def _measured(pair: Timing, offsets: Sequence[Offset], settled: Settled, detail: str) -> Timing:
+    worst = max(offsets, key=lambda o: abs(o.seconds))
+    return replace(
+        pair, settled=settled, by=worst.by, reference=worst.reference, seconds=worst.seconds,
+        u=max(o.u for o in offsets), detail=detail,
+    )  # fmt: skip
+
+
+def _paired(pair: Timing, clock: Any, *, sensed: bool) -> Timing:
+    """Stamps of paired rows: the worse of the first and the last ten."""
+    ends = [clock.rows[part] * 1e-9 for part in (slice(None, 10), slice(-10, None))]
+    worst = max(ends, key=lambda d: abs(float(np.median(d))))
+    u = 1.2533 * float(np.std(worst)) / len(worst) ** 0.5
+    detail = "" if sensed else "stamped on arrival: the way from event to stamp is not in it"
+    return replace(
+        pair, settled="measured" if sensed else "bounded", by="stamps", reference="absolute",
+        seconds=float(np.median(worst)), u=u, detail=detail, cure="" if sensed else _PROVE["clap"],
+    )  # fmt: skip
+
+
+def _bounded(pair: Timing, common: str, ways: Sequence[Any]) -> Timing | None:
+    """What the common clock's shortest delays leave open; None if the clocks count from other epochs."""
+    least = []
+    for held in ways:
+        own = [h for h in held if h.later == common]
+        least.append(float(own[0].d.min()) * 1e-9 if own else 0.0)
+    if max(map(abs, least)) > _DAY:
+        return None
+    detail = f"shortest way to the {common} stamp {least[0] * 1e3:.2g} and {least[1] * 1e3:.2g} ms"
+    return replace(
+        pair, settled="bounded", by="stamps", reference="absolute", seconds=least[1] - least[0],
+        u=max(map(abs, least)) / 3**0.5, detail=detail, cure=_PROVE["clap"],
+    )  # fmt: skip
+
+
+def _assumed(ep: Episode, pair: Timing, stream: Stream, ref: Stream, clock: Any) -> Timing:
+    if ep.sync == "one-clock" and ep.kind is Kind.SIMULATION:
+        return replace(pair, detail="the sheet declares one simulator clock")
+    nominal = next((s for s in (stream, ref) if s.clock is Clock.NOMINAL), None)
+    if nominal is not None:
+        reason, detail = "nominal-clock", f"{nominal.name} is stamped by index / rate"
+    elif clock is not None and clock.reason:
+        reason, detail = clock.reason, clock.detail or "one stamp for both: nobody stamped either"
+    elif clock is None:
+        reason, detail = "no-reference", "one stamp for both: nobody stamped either"
+    else:
+        reason, detail = "reference-noisy", "two clocks, and nothing that relates them"
+    if ep.sync in _PROVE:
+        return replace(pair, detail=f"sync = {ep.sync} is declared; {detail}", cure=_PROVE[ep.sync])
+    return replace(pair, detail=detail, cure=_CURES.get(reason, _CURES["no-reference"]))
+
+
+def _with_more(row: Timing, clock: Any, outside: Any, meta: Mapping[str, Any], speed: float) -> Timing:
+    """The row with drift, centimetres, and the evidence that led to nothing."""
+    drift = clock.drift if clock is not None else None
+    if drift is not None:
+        row = replace(row, ppm=drift.slope * 1e6, ppm_u=drift.u * 1e6)
+    lost = [f"evidence {n}: {why}" for n, why in getattr(outside, "missing", ()) if _names(meta, n, row)]
+    return replace(
+        row, hand_speed=speed, hand=abs(row.seconds) * speed,
+        detail="; ".join(filter(None, (row.detail, *lost))),
+    )  # fmt: skip
+
+
+def _names(meta: Mapping[str, Any], evidence: str, row: Timing) -> bool:
+    return row.stream in (meta.get(f"evidence/{evidence}/streams") or ())
+
+
+def _hand_speed(poses: Any) -> float:
+    """m/s of the quicker hand, its 95th percentile; NaN without a body, its joints or a time base."""
+    if poses is None or not poses.timed or len(poses.t) < 3:
+        return float("nan")
+    t = poses.t * 1e-9
+    k = max(1, round(_OVER / max(float(np.median(np.diff(t))), 1e-4)))
+    if len(t) <= k:
+        return float("nan")
+    fast = np.full(len(t) - k, np.nan)
+    for p in _hands(poses):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            fast = np.fmax(fast, np.linalg.norm(p[k:] - p[:-k], axis=1) / (t[k:] - t[:-k]))
+    fast = fast[np.isfinite(fast)]
+    return float(np.percentile(fast, _FAST)) if len(fast) else float("nan")
+
+
+def _hands(poses: Any) -> Iterator[NDArray[np.float64]]:
+    yield from (p for p, _ in (poses.world or poses.torso).values())
