@@ -9,6 +9,7 @@ from assay import plugs
 from assay.corpus import Corpus, discover
 from assay.examine import examine
 from assay.feature import Features
+from assay.inspection import inspect
 from assay.model import Claim, Episode, Role
 from assay.parts import open_episode
 
@@ -35,9 +36,11 @@ def wrong(claims: tuple[Claim, ...]) -> list[tuple[str, str]]:
 
 
 def test_a_part_that_is_there_keeps_what_the_sheet_promised(tmp_path: Path) -> None:
-    ep = opened(corpus(tmp_path / "c", HUMAN))
+    found = corpus(tmp_path / "c", HUMAN)
+    ep = opened(found)
     assert [s.name for s in ep.by_role(Role.HUMAN_BODY)] == ["human/body_pos"]
     assert not ep.missing(Role.HUMAN_BODY)
+    assert "stream human/body_pos" in {line.item for line in inspect(found)}
     gate = plugs.gates()["INT003"]
     assert examine(gate, Features(ep, plugs.features()), gate.params(), ep.id).verdict.status == "pass"
 

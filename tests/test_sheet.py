@@ -1,5 +1,6 @@
 """The corpus sheet: who may say what, for which episodes, and what happens to a sheet that does not fit."""
 
+import shutil
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -283,11 +284,16 @@ REFUSED = {
     '[[effects]]\ngates = "*"\neffect = "report"': UNKNOWN.format("effects"),
     '[[episodes]]\nmatch = "*"\nlimit = 3': UNKNOWN.format("episodes/0/limit"),
     "[streams.a]\nlimit = 3": UNKNOWN.format("streams/a/limit"),
-    "fps = -3": MISFIT.format("fps", "-3", "Input should be greater than or equal to 0.001"),
-    "fps = inf": MISFIT.format("fps", "inf", "Input should be a finite number"),
+    "fps = -3": MISFIT.format("fps", "-3", "greater than or equal to 0.001"),
+    "fps = inf": MISFIT.format("fps", "inf", "a finite number"),
     'sync = "ntp"': MISFIT.format(
-        "sync", "'ntp'", "Input should be 'one-clock', 'ptp', 'trigger', 'clap', 'software' or 'none'"
+        "sync", "'ntp'", "'one-clock', 'ptp', 'trigger', 'clap', 'software' or 'none'"
     ),
+    '[parts.human]\npath = "{clip}.pt"': MISFIT.format(
+        "parts/human/path", "'{clip}.pt'", "a path with {id} or {stem}, and no other name in braces"
+    ),
+    "[parts.human]\noffset = 1": "s.toml: item parts/human/path is missing; "
+    "see docs/sheet.md for what a sheet may hold.",
     "kind = ": "s.toml: the sheet is not TOML (found Invalid value (at end of document)); "
     "see docs/sheet.md for what a sheet may hold.",
 }
@@ -403,3 +409,56 @@ def test_inspection_tells_declared_inferred_and_unresolved(tmp_path: Path) -> No
     assert "--embodiment" in lines["embodiment"].evidence
     assert lines["fps"].known == "declared"
     assert lines["stream height"].known == "unresolved"  # nobody says its unit
+
+
+# ------------------------------------------------------------------------------------ clips without names
+
+MOTION = Path(__file__).parent / "golden" / "motion"
+
+
+def test_a_drafted_sheet_does_not_pin_names_that_the_reader_made_up(tmp_path: Path) -> None:
+    """joint_0 in a sheet stands above the body's own names, and every gate of joints would abstain."""
+    root = shutil.copytree(MOTION / "csv_wxyz/input", tmp_path / "c")
+    draft = draft_sheet(discover(root))
+    assert "streams/joints/units" in parse_sheet(draft, "draft")
+    (root / "assay.toml").write_text(draft.replace("# embodiment", "embodiment").replace("# fps", "fps"))
+    lines = {line.item: line for line in inspect(discover(root))}
+    assert "29 of 29 are joints of unitree_g1_29" in lines["stream joints"].evidence
+
+
+def test_a_drafted_sheet_of_clips_asks_for_what_gates_on_feet_need(tmp_path: Path) -> None:
+    draft = draft_sheet(discover(shutil.copytree(MOTION / "csv_wxyz/input", tmp_path / "c")))
+    said = parse_sheet("\n".join(line.removeprefix("# ") for line in draft.splitlines()[1:]), "draft")
+    assert {"ground", "quaternion", "fps", "parts/human/path"} <= set(said)
+    assert not {"sync", "action/meaning"} & set(said)
+    assert "parts" not in draft_sheet(discover(MOTION / "asap/input"))  # the pickle holds its human
+
+
+def test_inspection_tells_what_the_reader_decided_from_the_data() -> None:
+    lines = {line.item: line for line in inspect(discover(MOTION / "csv_xyzw/input"))}
+    assert (lines["quaternion"].value, lines["quaternion"].known) == ("xyzw", "inferred")
+    assert lines["conversion"].value == "root: quaternion from xyzw to wxyz"
+    open_ = {line.item: line for line in inspect(discover(MOTION / "csv_undecided/input"))}
+    assert open_["quaternion"].known == "unresolved"
+    assert 'in assay.toml: quaternion = "xyzw"' in open_["quaternion"].evidence
+
+
+@pytest.mark.parametrize(("case", "first"), [("csv_wxyz", "unitree_g1_29"), ("asap", "unitree_g1_23")])
+def test_a_body_is_proposed_by_its_number_of_joints(case: str, first: str) -> None:
+    lines = {line.item: line for line in inspect(discover(MOTION / case / "input"))}
+    assert f'embodiment = "{first}"' in lines["embodiment"].evidence
+
+
+def test_what_else_lies_in_the_folder_is_named(tmp_path: Path) -> None:
+    root = shutil.copytree(MOTION / "csv_wxyz/input", tmp_path / "c")
+    assert discover(root).beside == []
+    shutil.copytree(MOTION / "bvh/input", root / "source")
+    found = discover(root)
+    assert found.beside == ["bvh"]
+    lines = {line.item: line for line in inspect(found)}
+    assert lines["not judged"].value == "bvh"
+    (root / "assay.toml").write_text('[parts.human]\npath = "source/{stem}.bvh"\n')
+    assert discover(root).beside == []
+    shutil.rmtree(root / "source")
+    (root / "notes.csv").write_text("a,b\n1,2\n")
+    assert {line.item: line.value for line in inspect(discover(root))}["other files"] == "1"

@@ -24,6 +24,8 @@ from assay.sheet_file import parse_sheet
 __all__ = ["Corpus", "discover"]
 
 SHEET: Final = "assay.toml"
+_RECOGNISED: Final = 0.5
+"""A reader's score from which a folder holds files of its format."""
 _MOST_SHEET: Final = 1 << 20  # bytes; a sheet is a page, not a database
 
 
@@ -53,6 +55,14 @@ class Corpus:
     def kind(self) -> Kind:
         """The declared kind of data, or unresolved."""
         return Kind(self.sheet.get("kind", Kind.UNRESOLVED))
+
+    @property
+    def beside(self) -> list[str]:
+        """Other readers that recognise files of this folder; none where the sheet makes files parts."""
+        if any(name.startswith("parts/") for name in self.sheet.items):
+            return []
+        mine = self.listing.reader
+        return [n for n, probe in sorted(self.probes.items()) if n != mine and probe.score >= _RECOGNISED]
 
 
 def discover(

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from assay.corpus import Corpus
+from assay.embodiment import cards, load
 from assay.errors import UnreadableError
-from assay.model import Claim, Episode, Role, Stream, StreamDecl
+from assay.model import Claim, Episode, Kind, Role, Stream, StreamDecl
 from assay.parts import open_episode
 
 __all__ = ["Line", "draft_sheet", "inspect"]
@@ -29,6 +31,17 @@ _ITEMS: Final = {
     "vendor": 'vendor = "who recorded it"',
 }
 """Items that are shown and drafted, each as a line of ``assay.toml``; without one, only where it is known."""
+
+_CLIPS: Final = {
+    "quaternion": 'quaternion = "xyzw"  # or wxyz, where the data do not tell',
+    "ground": "ground = 0.0  # height of flat ground in m, in the frame of the base",
+    "parts/human/path": 'path = "human/{stem}.pt"  # under [parts.human]: the human that the clip came from',
+}
+"""Items of retargeted motion, in which nothing was commanded and no clocks are kept in step."""
+_LIVE: Final = ("sync", "action/meaning")
+
+_MADE_UP: Final = re.compile(r"joint_\d+")
+"""Readers call columns so that have no name; written into a sheet, it would stand above the body's names."""
 
 
 _UNITLESS: Final = (Role.REWARD, Role.EVENT, Role.INSTRUCTION, Role.OTHER)
@@ -54,38 +67,96 @@ def inspect(corpus: Corpus) -> list[Line]:
     present = sum(1 for _ in _present(corpus))
     lines.append(Line("episodes", f"{len(corpus.listing.refs)} listed, {present} with a data file",
                       "measured", _declared(corpus)))  # fmt: skip
-    lines += [
-        _item(corpus, name, cure) for name, cure in _ITEMS.items() if name in corpus.sheet.items or cure
-    ]
+    lines += _beside(corpus)
+    items = _items(corpus)
     episode = _first(corpus)
+    found = list(_found(episode)) if episode else []
+    told = {line.item for line in found}
+    for name, cure in items.items():
+        if name in corpus.sheet.items or (cure and name not in told):
+            lines.append(_item(corpus, name, cure))
+    lines += found
     streams = {s.name: s for s in episode.streams} if episode else {}
-    lines += [_stream(corpus, decl, streams.get(decl.name)) for decl in corpus.listing.streams]
+    for decl in corpus.listing.streams:
+        own = [] if decl.name in streams else [n for n in streams if n.startswith(f"{decl.name}/")]
+        lines += [_stream(corpus, replace(decl, name=n), streams.get(n)) for n in own or [decl.name]]
     lines += [_claim(c) for c in corpus.listing.claims if c.size > 0]
     return lines
 
 
 def draft_sheet(corpus: Corpus) -> str:
     """An ``assay.toml`` that holds what is known and leaves the rest as comments to fill in."""
+    items = _items(corpus)
+    plain = [name for name in items if "/" not in name]
     lines = [
         "# The corpus sheet: what every number means. Correct what is wrong, fill in what is commented out.",
-        *(
-            line
-            for name, example in _ITEMS.items()
-            if "/" not in name
-            for line in _drafted(corpus, name, example)
-        ),
-        "",
-        "[action]",
-        *_drafted(corpus, "action/meaning", _ITEMS["action/meaning"]),
+        *(line for name in plain for line in _drafted(corpus, name, items[name])),
     ]
+    for name in sorted(items.keys() - set(plain)):
+        known = corpus.sheet.get(name) is not None
+        table = name.rpartition("/")[0].replace("/", ".")
+        mark = "" if known or name not in _CLIPS else "# "  # an empty table of a part would not be a sheet
+        lines += ["", f"{mark}[{table}]", *_drafted(corpus, name, items[name])]
     for decl in corpus.listing.streams:
         if decl.role in (Role.CAMERA, Role.DEPTH):
             continue
         units = [c.unit for c in decl.channels]
         lines += ["", f"[streams.{_toml(decl.name)}]", f'role = "{decl.role}"']
-        lines += [f"channels = {_toml([c.name for c in decl.channels])}"]
+        lines += [f"{'# ' if _nameless(decl) else ''}channels = {_toml([c.name for c in decl.channels])}"]
         lines += [f"{'# ' if 'unknown' in units else ''}units = {_toml(units)}"]
     return "\n".join(lines) + "\n"
+
+
+def _items(corpus: Corpus) -> dict[str, str]:
+    """The items that matter for this kind of data, each with an example."""
+    items = dict(_ITEMS)
+    if corpus.kind is Kind.RETARGETED:
+        items = {n: example for n, example in items.items() if n not in _LIVE or n in corpus.sheet.items}
+        human = Role.HUMAN_BODY in corpus.listing.roles  # the file holds its own source
+        items |= {n: example for n, example in _CLIPS.items() if not (human and n.startswith("parts/"))}
+    return items | {"embodiment": _bodies(corpus)}
+
+
+def _bodies(corpus: Corpus) -> str:
+    """How to name a body: the packaged ones with as many joints as there are columns, if there are any."""
+    streams = [s for s in corpus.listing.streams if s.role is Role.JOINT_POSITION and _nameless(s)]
+    count = max((len(s.channels) for s in streams), default=0)
+    fits = [card for card in cards() if len(load(card).joints) == count]
+    if fits:
+        others = "".join(f"{card}, " for card in fits[1:])
+        return f'embodiment = "{fits[0]}"  # or {others}--embodiment NAME; assay embodiments lists them'
+    if count:
+        return f'embodiment = "robot.urdf"  # in the corpus, or --embodiment FILE: no card has {count} joints'
+    return _ITEMS["embodiment"]
+
+
+def _nameless(decl: StreamDecl) -> bool:
+    return bool(decl.channels) and all(_MADE_UP.fullmatch(c.name) for c in decl.channels)
+
+
+def _beside(corpus: Corpus) -> Iterator[Line]:
+    """What else lies in the folder, so that nobody takes it for judged."""
+    other = corpus.listing.facts.get("other_files")
+    if other:
+        yield Line("other files", str(other), "measured", "with these endings, and something else inside")
+    for name in corpus.beside:
+        yield Line("not judged", name, "measured", f"{corpus.probes[name].reason}; judge their folder apart")
+
+
+def _found(episode: Episode) -> Iterator[Line]:
+    """What the reader decided from the data of the first episode, could not decide, and converted."""
+    for item, (value, why) in episode.meta.get("decided", {}).items():
+        if item != "fps":
+            words = str(value).split()
+            shown = str(value) if len(words) < 5 else f"{words[0]} and {len(words) - 1} more"
+            yield Line(item, shown, "inferred", f"{why} ({episode.id})")
+    for item, why in episode.meta.get("unresolved", {}).items():
+        if item != "fps":
+            cure = _CLIPS.get(item, "")
+            said = f"{why} ({episode.id})" + (f"; in assay.toml: {cure}" if cure else "")
+            yield Line(item, "", "unresolved", said)
+    for done in episode.source.conversions if episode.source else ():
+        yield Line("conversion", done, "measured")
 
 
 def _present(corpus: Corpus) -> Iterator[str]:

@@ -189,6 +189,7 @@ def _corpus(corpus: Corpus) -> dict[str, Any]:
         "declared": corpus.listing.declared,
         "episodes": len(corpus.listing.refs),
         "digest": corpus.digest,
+        "beside": corpus.beside,
         "roles": sorted(corpus.listing.roles),
     }
 

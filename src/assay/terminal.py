@@ -40,6 +40,11 @@ def closing(run: Run, report: str) -> list[str]:
     """The end of a run in at most 15 lines: coverage, decisions, causes, what to do next."""
     s = run.summary
     lines = [_corpus_line(c) for c in s["corpora"][:2]]
+    lines += [
+        f"not judged  files of {', '.join(c['beside'])} in the same folder; assay inspect says which"
+        for c in s["corpora"][:2]
+        if c.get("beside")
+    ]
     absent = f", {s['episodes'] - s['present']} absent or unreadable" if s["episodes"] > s["present"] else ""
     lasting = spent(s["hours"] * 3600) if s["hours"] or not s["frames"] else "no rate: state fps in a sheet"
     lines.append(f"coverage    {s['present']} of {s['episodes']} episodes read{absent}; "
