@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from assay import cli, plugs
+from assay import __version__, cli, plugs
 from assay.cli.progress import Bar
 from assay.engine import Progress
 from assay.engine.job import Done
@@ -412,9 +412,15 @@ def test_an_explanation_has_all_sections_and_every_limit(shell: Shell) -> None:
 
 
 def test_an_unknown_gate_is_wrong_use(shell: Shell) -> None:
-    said = shell("explain", "RTG999")
+    said = shell("explain", "RTG01")
     assert said.code == 2
-    assert said.err.startswith("assay: no gate has this code (found RTG999, expected ACT001, ")
+    assert said.err.startswith("assay: no gate has this code (found RTG01, expected RTG001 or ")
+    assert shell("explain", "zz").err == "assay: no gate has this code (found zz); assay gates lists them.\n"
+
+
+def test_the_version_is_one_line(shell: Shell) -> None:
+    said = shell("--version")
+    assert (said.code, said.out, said.err) == (0, f"assay {__version__}\n", "")
 
 
 def test_inspect_drafts_a_sheet_and_writes_over_nothing(shell: Shell, corpora: Path, tmp_path: Path) -> None:

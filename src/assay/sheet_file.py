@@ -38,11 +38,17 @@ class StreamSheet(_Table):
 
 
 class CameraSheet(_Table):
-    """Where a camera sits: parent link, whether it is the primary one, and its calibration file."""
+    """Where a camera sits: parent link, whether it is the primary one, and its calibration file.
+
+    ``offset``: seconds by which its pictures are later than the joints' rows in a usual episode of this rig,
+    as it was measured (claps, a clock in view); ``offset_u``: the standard uncertainty of that.
+    """
 
     parent: str | None = None
     primary: bool | None = None
     calibration: str | None = None
+    offset: float | None = Field(None, ge=-10, le=10, allow_inf_nan=False)
+    offset_u: float | None = Field(None, ge=0, le=10, allow_inf_nan=False)
 
 
 class ActionSheet(_Table):

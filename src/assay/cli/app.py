@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from typing import Final, NoReturn
+from typing import Annotated, Final, NoReturn
 
 import typer
 
-from assay.cli.say import say
+from assay.cli.say import lines, say
 from assay.errors import AssayError
 
 __all__ = ["INTERRUPTED", "OUR_ERROR", "REJECTED", "UNMEASURED", "WRONG_USE", "app", "main"]
@@ -21,6 +21,24 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
 )
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from assay import __version__
+
+        lines([f"assay {__version__}"])
+        raise typer.Exit
+
+
+@app.callback(help=app.info.help)
+def _before(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """What stands before a command."""
+
 
 REJECTED: Final = 1
 WRONG_USE: Final = 2

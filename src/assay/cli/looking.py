@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -140,7 +141,9 @@ def explain(
 
     known = plugs.gates()
     if code.upper() not in known:
-        raise UsageError("no gate has this code", found=code, expected=", ".join(known))
+        near = sorted(get_close_matches(code.upper(), known, 3, 0.5))
+        raise UsageError("no gate has this code", found=code, expected=" or ".join(near) or None,
+                         remedy="assay gates lists them")  # fmt: skip
     gate = known[code.upper()]
     head = {"code": gate.code, "name": gate.name, "version": gate.version, "limit": limit_of(gate)}
     return show(head | {name.lower(): text for name, text in gate.doc.items()}, explained(gate), as_json)
