@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from benchmarks.power import clocks, damage, films, motion, recoded, rows
+from benchmarks.power import clocks, damage, films, hands, motion, recoded, rows
 from benchmarks.power.trials import Ladder
 
 __all__ = ["LADDERS"]
@@ -36,6 +36,14 @@ _CM: Final = tuple(m for m in _AROUND if m not in (0.25, 1))  # untouched feet m
 _FEET: Final = ("asap", "holo")
 _GROUND: Final = ("kimodo", "moves", "holo")
 _MOTION = (
+    Ladder("RTG002", "hand off in a constant direction, mean", "cm", tuple(2 * m for m in _CM), 2.0,
+           lambda b, d, r: hands.aside(b, d / 100, r), ("asap",)),
+    Ladder("RTG002", "reach too long or short, mean", "cm", tuple(2 * m for m in _CM), 2.0,
+           lambda b, d, r: hands.reached(b, d / 100, r), ("asap",)),
+    Ladder("RTG002", "fingertip off, wrist as it was, mean", "cm", tuple(2 * m for m in _CM), 2.0,
+           lambda b, d, r: hands.finger(b, d / 100, r), ("asap",)),
+    Ladder("RTG002", "hand too near or far from an object, mean", "cm", tuple(2 * m for m in _CM), 2.0,
+           lambda b, d, r: hands.from_object(b, d / 100, r), ("asap",)),
     Ladder("RTG003", "slide of 0.2 s in a stance", "cm in 1/30 s", _CM, 1.0,
            lambda b, d, r: motion.skated(b, d / 100, r), _FEET),
     Ladder("RTG003", "share of standing frames, 2 cm in 1/30 s", "%", (0.25, 0.75, 1.0, 1.5, 2.0), 0.5,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from benchmarks.power.clips import Base
+from benchmarks.power.hands import learnt
 from benchmarks.power.page import Untouched, _ranges
 from benchmarks.power.trials import look
 
@@ -22,7 +23,7 @@ _REPEATS: Final = (
     "differences of neighbouring pictures: 86 to 96 % of the gaps between new ones are two, also after four "
     "re-encodings"
 )
-MOVING: Final = ("RTG003", "RTG004", "RTG005", "RTG006", "RTG007", "RTG013")
+MOVING: Final = ("RTG002", "RTG003", "RTG004", "RTG005", "RTG006", "RTG007", "RTG013")
 """Gates whose untouched clips are the retargeted ones, under a declared z = 0 of ours."""
 
 _ZERO: Final = (
@@ -62,7 +63,8 @@ def untouched(code: str, bases: Sequence[Base]) -> Untouched:
     statuses: dict[str, list[str]] = {}
     alarms: dict[tuple[str, str], list[str]] = {}
     for base in (b for b in bases if b.set != "g1h" and (b.number is not None) == (code in MOVING)):
-        judged = look(gate, base.ep, {"containers": base.containers, "pictures": base.pictures})
+        given = {"containers": base.containers, "pictures": base.pictures, **learnt(code, base, bases)}
+        judged = look(gate, base.ep, given)
         v = judged.verdict
         statuses.setdefault(f"{v.status} {v.reason}".strip(), []).append(base.name)
         if v.status == "fail":
