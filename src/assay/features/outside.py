@@ -15,9 +15,9 @@ from assay.errors import UnreadableError
 from assay.feature import feature
 from assay.inside import open_inside, path_inside
 from assay.model import Clock, Episode, Role, Stream
+from assay.signals.daemons import LONGEST, ServiceLog, read_chrony, read_ptp
 from assay.signals.intervals import span
 from assay.signals.offsets import Offset
-from assay.signals.daemons import LONGEST, ServiceLog, read_chrony, read_ptp
 
 __all__ = ["Outside", "outside"]
 

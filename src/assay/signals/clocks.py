@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -157,36 +158,47 @@ def drift(t: Int64, d: Int64, at: NDArray[np.intp] | None = None) -> Drift | Non
         return None
     per = n // blocks
     lead = n - per * blocks
-    rel = ((d - d[0]) * 1e-9)[lead:].reshape(blocks, per)
-    low = rel.argmin(1) + np.arange(blocks) * per + lead
-    level, when = ((d - d[0]) * 1e-9)[low], t[low]
+    low = d[lead:].reshape(blocks, per).argmin(1) + np.arange(blocks) * per + lead
+    level, when = (d[low] - d[0]) * 1e-9, t[low]
     stretch = np.zeros(blocks, np.intp) if at is None else np.searchsorted(at, low, "right")
     return _line(when, level, stretch)
 
 
 def _line(when: Int64, level: Floats, stretch: NDArray[np.intp]) -> Drift | None:
     x = (when - when[0]) * 1e-9
-    i, j = np.triu_indices(len(x), 1)
+    i, j = _pairs(len(x))
     use = (stretch[i] == stretch[j]) & (x[j] > x[i])
-    i, j = i[use], j[use]
+    if not use.all():
+        i, j = i[use], j[use]
     if len(i) < 3:
         return None
     slopes = (level[j] - level[i]) / (x[j] - x[i])
-    slope = float(np.median(slopes))
+    order = np.argsort(slopes)
+    slopes, i, j = slopes[order], i[order], j[order]
+    slope = float(slopes[len(slopes) // 2] + slopes[(len(slopes) - 1) // 2]) / 2
     rest = level - slope * x
     rest = rest - _median_of_each(rest, stretch)
     noise = 1.4826 * float(np.median(np.abs(rest)))
     return Drift(when, level, slope, _slope_error(x, i, j, slopes, noise), noise)
 
 
+@lru_cache(maxsize=64)
+def _pairs(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    return np.triu_indices(n, 1)
+
+
 def _slope_error(x: Floats, i: NDArray[np.intp], j: NDArray[np.intp], slopes: Floats, noise: float) -> float:
-    """Delete-a-group jackknife of the median slope, and never less than even scatter would leave."""
+    """Delete-a-group jackknife of the median slope, and never less than even scatter would leave.
+
+    Slopes (k,) in ascending order, of the blocks i and j (k,).
+    """
     n = len(x)
     groups = min(_GROUPS, n // 2)
     group = np.arange(n) * groups // n
-    a, b = group[i], group[j]
-    left = [slopes[(a != g) & (b != g)] for g in range(groups)]
-    without = np.array([np.partition(kept, len(kept) // 2)[len(kept) // 2] for kept in left if len(kept)])
+    left_out = np.arange(groups)[:, None]
+    rank = np.cumsum((group[i] != left_out) & (group[j] != left_out), axis=1)
+    some = rank[:, -1] > 0
+    without = slopes[np.argmax(rank > rank[:, -1:] // 2, axis=1)[some]]
     spread = float(np.sqrt((len(without) - 1) / len(without) * np.sum((without - without.mean()) ** 2)))
     even = noise / float(np.sqrt(np.sum((x - x.mean()) ** 2)) or 1.0)
     return max(spread, even)
@@ -275,8 +287,9 @@ def lost_periods(x: Floats) -> Int64:
     Medians of five: a single late stamp is jitter, what lasts for three is a gap of whole periods. Nothing
     is counted where the steps are far from a period, as they do not tell how many they hold.
     """
-    if len(x) < 2 or not abs(float(np.median(np.diff(x))) - 1) < 0.25:
-        return np.zeros(max(len(x) - 1, 0), np.int64)
+    step = np.diff(x)
+    if len(x) < 2 or not abs(float(np.median(step)) - 1) < 0.25 or np.abs(step - 1).max() < 0.5:
+        return np.zeros(len(step), np.int64)  # a median of five moves by no more than the largest step
     over = np.pad(x - np.arange(len(x)), 2, mode="edge")
     level = np.median(sliding_window_view(over, 5), axis=1)
     return np.rint(np.diff(level)).astype(np.int64)

@@ -32,6 +32,7 @@ from assay.features.clocks import Held, Ticks
 from assay.gate import Abstain, Case, Evidence, Outcome, gate, param
 from assay.model import Clock, Episode, Role
 from assay.signals.clocks import LEAST
+from assay.signals.intervals import span
 from assay.synth.episodes import retime, teleop
 
 TIMED = tuple(role for role in Role if role not in (Role.EVENT, Role.INSTRUCTION))
@@ -173,12 +174,13 @@ def _further(clock: Ticks, of: Clock, t: NDArray[np.int64], p: Params) -> Iterat
     if len(t) < 2:
         return
     back = np.where((t[1:] > 0) & (t[:-1] > 0), np.maximum(-np.diff(t), 0), 0) * 1e-9
-    ends = np.minimum(clock.t[:-1], clock.t[1:]), np.maximum(clock.t[:-1], clock.t[1:])
-    yield Evidence(
-        back, *ends, "s", p.limit, stream=clock.stream, against=of, channel="backwards", quota=p.quota,
-        note=f"the {of} clock",
-    )  # fmt: skip
-    if _dated(t):
+    if back.any():  # the first clock's evidence stands for what is in order
+        ends = np.minimum(clock.t[:-1], clock.t[1:]), np.maximum(clock.t[:-1], clock.t[1:])
+        yield Evidence(
+            back, *ends, "s", p.limit, stream=clock.stream, against=of, channel="backwards", quota=p.quota,
+            note=f"the {of} clock",
+        )  # fmt: skip
+    if int(t.min()) < FIRST and _dated(t):
         yield _dates(clock, t, of)
 
 
@@ -187,14 +189,17 @@ def _jumps(pair: Held, p: Params) -> Outcome:
     if pair.drift is None or len(pair.t) < 2 * LEAST:
         return Abstain("too-short", f"{len(pair.t)} samples of two clocks", pair.stream, "jump")
     found, n = pair.jumps, len(pair.t) - 1
+    none = Evidence.single(
+        0.0, *span(pair.t), unit="s", limit=p.jump, u=found.u, stream=pair.stream, against=pair.later,
+        channel="jump", limit_key="jump", by="stamps",
+    )  # fmt: skip
+    if not len(found.at):
+        return none
     value, u = np.zeros(n), np.zeros(n)
     value[found.at - 1], u[found.at - 1] = np.abs(found.size), found.u
     said = (f"{_jumped(pair, i, s)} by {s:+.3g} s" for i, s in zip(found.at, found.size, strict=True))
-    return Evidence(
-        value, np.minimum(pair.t[:-1], pair.t[1:]), np.maximum(pair.t[:-1], pair.t[1:]), "s", p.jump, u=u,
-        stream=pair.stream, against=pair.later, channel="jump", limit_key="jump", by="stamps",
-        note="; ".join([*said][:3]),
-    )  # fmt: skip
+    t0, t1 = np.minimum(pair.t[:-1], pair.t[1:]), np.maximum(pair.t[:-1], pair.t[1:])
+    return replace(none, value=value, t0=t0, t1=t1, u=u, note="; ".join([*said][:3]))
 
 
 def _jumped(pair: Held, at: int, size: float) -> str:
