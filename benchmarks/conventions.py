@@ -12,6 +12,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +27,7 @@ from assay.examine import examine
 from assay.feature import Features
 from assay.judge import Judgement
 from assay.model import Episode, Role, Stream
-from assay.signals.conventions import breadth_first
+from assay.signals.readings import breadth_first
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "power" / "RTG012.md"
 CORPORA = ("kimodo", "g1moves", "asap", "holosoma")
@@ -108,6 +109,31 @@ def y_up(p: Array, quat: Array) -> tuple[Array, Array]:
     return np.stack([p[:, 0], p[:, 2], -p[:, 1]], axis=1), compose([half, -half, 0, 0], quat)
 
 
+def percent(x: Array, names: list[str], ep: Episode) -> Array:
+    assert ep.embodiment is not None
+    limits, at = ep.embodiment.limits[0], ep.embodiment.resolve(names)
+    lower, upper = limits.lower[at], limits.upper[at]
+    return (x - (lower + upper) / 2) / ((upper - lower) / 2) * 100
+
+
+def ticks(x: Array, names: list[str], ep: Episode) -> Array:
+    del names, ep
+    return np.rint(x * 4096 / (2 * np.pi))
+
+
+def at_rate(times: float) -> Wrong:
+    """The clip declared at another rate."""
+
+    def change(ep: Episode) -> Episode:
+        for s in ep.streams:
+            rate = None if s.rate is None else s.rate * Fraction(times).limit_denominator(1000)
+            ep = ep.with_stream(replace(s, t=np.rint(s.t / times).astype(np.int64), rate=rate))
+        return ep
+
+    return change
+
+
+NEW = (-1, -1, -1)  # not among REAL-CLIPS' figures
 LEGS, ARMS = ("hip", "knee", "ankle"), ("shoulder", "elbow", "wrist")
 CORRUPTIONS = (
     Corruption("joints stored breadth-first, declared depth-first", lambda e: joints(e, to_breadth),
@@ -123,7 +149,7 @@ CORRUPTIONS = (
     Corruption("degrees declared radians", lambda e: joints(e, lambda x, n, ep: np.degrees(x)),
                "unit", "degrees", (43, 0, 0)),
     Corruption("radians declared degrees", lambda e: joints(e, lambda x, n, ep: np.radians(x)),
-               "unit", "radians", (-1, -1, -1)),
+               "unit", "radians", NEW),
     Corruption("pitch signs of the legs", lambda e: joints(e, pitched), "sign", "pitch", (43, 0, 0)),
     Corruption("y up, position and rotation", lambda e: base(e, y_up), "up-axis", "y up", (43, 0, 0)),
     Corruption("left for right, all", lambda e: joints(e, mirrored(*LEGS, *ARMS)),
@@ -132,12 +158,42 @@ CORRUPTIONS = (
                "left-right", "legs", (27, 16, 0)),
     Corruption("left for right, arms", lambda e: joints(e, mirrored(*ARMS)),
                "left-right", "arms", (13, 30, 0)),
+    Corruption("ticks of 4096 declared radians", lambda e: joints(e, ticks), "unit", "ticks", NEW),
+    Corruption("percent of the range declared radians", lambda e: joints(e, percent), "unit", "percent", NEW),
+    Corruption("twice the rate declared", at_rate(2.0), "rate", "Hz", NEW),
+    Corruption("half the rate declared", at_rate(0.5), "rate", "Hz", NEW),
 )  # fmt: skip
+BY_NAME = {c.name: c for c in CORRUPTIONS}
+TWO = (
+    ("pitch signs of the legs", "xyzw declared wxyz"),
+    ("left for right, all", "joints stored breadth-first, declared depth-first"),
+    ("joints stored breadth-first, declared depth-first", "xyzw declared wxyz"),
+    ("joints stored breadth-first, declared depth-first", "degrees declared radians"),
+    ("y up, position and rotation", "xyzw declared wxyz"),
+    ("degrees declared radians", "xyzw declared wxyz"),
+    ("degrees declared radians", "y up, position and rotation"),
+    ("joints stored breadth-first, declared depth-first", "y up, position and rotation"),
+    ("pitch signs of the legs", "degrees declared radians"),
+    ("inverse quaternion", "joints stored breadth-first, declared depth-first"),
+)
+"""Done in this order; a cure is looked for that names both."""
 
 
 def judged(ep: Episode) -> Judgement:
     gate = plugs.gates()["RTG012"]
     return examine(gate, Features(ep, plugs.features()), gate.params(), ep.id)
+
+
+def of_two(found: Judgement, one: Corruption, other: Corruption) -> str:
+    """The same for two at once; a finding that names one of them is no answer yet, and no wrong one."""
+    if found.verdict.status != "fail":
+        spoken = {one.kind, other.kind} & set(SPOKEN)
+        return "wrong" if spoken and found.verdict.status == "pass" else "abstain"
+    said = found.findings[0].note.partition(": ")[2].partition(";")[0].split(" or ")
+    both = [text for text in said if one.cure in text and other.cure in text]
+    if len(said) == 1:
+        return "right" if both else "abstain" if one.cure in said[0] or other.cure in said[0] else "wrong"
+    return "abstain" if both or any(one.cure in t or other.cure in t for t in said) else "wrong"
 
 
 def outcome(found: Judgement, kind: str, cure: str) -> str:
@@ -157,6 +213,7 @@ def outcome(found: Judgement, kind: str, cure: str) -> str:
 def confusion(data: Path, names: tuple[str, ...] = CORPORA) -> tuple[dict[str, Counter[str]], int, list[str]]:
     """Counts by corruption ("" for untouched), the number of clips, and what was wrong."""
     rows: dict[str, Counter[str]] = {"": Counter(), **{c.name: Counter() for c in CORRUPTIONS}}
+    rows |= {f"{a}; {b}": Counter() for a, b in TWO}
     wrong, count = [], 0
     for corpus, ep in clips(data, *names):
         count += 1
@@ -166,8 +223,16 @@ def confusion(data: Path, names: tuple[str, ...] = CORPORA) -> tuple[dict[str, C
             rows[name][result] += 1
             if result == "wrong":
                 wrong.append(
-                    f"{corpus} {ep.id}, {name or 'untouched'}: {got.verdict.status} {got.verdict.channel}"
+                    f"{corpus} {ep.id}, {name or 'untouched'}: {got.verdict.status} {got.verdict.channel} "
+                    + " ".join(f.note for f in got.findings)[:160]
                 )
+        for a, b in TWO:
+            got = judged(BY_NAME[b].make(BY_NAME[a].make(ep)))
+            result = of_two(got, BY_NAME[a], BY_NAME[b])
+            rows[f"{a}; {b}"][result] += 1
+            if result == "wrong":
+                said = got.findings[0].note if got.findings else ""
+                wrong.append(f"{corpus} {ep.id}, {a}; {b}: {got.verdict.status} {said[:120]}")
     return rows, count, wrong
 
 

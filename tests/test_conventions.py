@@ -15,8 +15,8 @@ from assay.examine import examine
 from assay.feature import Features
 from assay.model import Episode
 from assay.motion.robots import ISAAC_G1
-from assay.signals.conventions import breadth_first
 from assay.signals.derivative import fitting_rate, likeness
+from assay.signals.readings import breadth_first
 from assay.synth.squats import squats
 
 
@@ -40,7 +40,8 @@ def test_one_wrong_convention_is_one_finding(corruption: object) -> None:
         return  # a symmetric motion looks as good
     assert outcome(found, corruption.kind, corruption.cure) == "right"  # type: ignore[attr-defined]
     assert len(found.findings) == 1
-    assert "may follow from it" in found.findings[0].note
+    told = "Hz" if corruption.kind == "rate" else "may follow from it"  # type: ignore[attr-defined]
+    assert told in found.findings[0].note
 
 
 @pytest.mark.parametrize("rate", [25, 50, 60, 120, 500])
