@@ -62,7 +62,7 @@ def fall(tree: Tree, q: Floats, place: Floats, low: Floats) -> tuple[float, int]
 
 
 def _bend(z: Floats) -> float:
-    """Second derivative per frame squared of a parabola through z (n,); NaN where it is none or opens upwards."""
+    """Height of the centre of mass (n,) m (of the root, masses unknown), and of the lowest link."""
     k = np.arange(len(z)) - (len(z) - 1) / 2
     fit = np.polynomial.polynomial.polyfit(k, z, 2)
     rest = z - np.polynomial.polynomial.polyval(k, fit)
