@@ -4,6 +4,7 @@ import json
 import re
 import time
 from collections import Counter
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -202,6 +203,15 @@ def test_a_pass_on_the_safe_side_of_zero_is_no_near_miss(small: FakeRun) -> None
     away = small.verdicts.set_column(at, "worst", worst)
     assert near_misses(small.verdicts, small.measures, grid)
     assert all(miss.of_quota for miss in near_misses(away, small.measures, grid))
+
+
+def test_without_a_rate_no_hours_are_claimed(small: FakeRun) -> None:
+    head = {**small.head, "corpora": [{**small.head["corpora"][0], "declared": None}]}
+    records = [r | {"seconds": 0.0} for r in small.records]
+    text = render(replace(small, head=head, records=records), plugs.gates())
+    assert "No rate is stated" in text
+    assert "<dd>as listed</dd>" in text
+    assert "No rate is stated" not in render(small, plugs.gates())
 
 
 @pytest.mark.parametrize(

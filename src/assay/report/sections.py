@@ -56,6 +56,8 @@ def coverage(run: RunTables, grid: Grid) -> dict[str, Any]:
         "declared": s.get("declared"), "present": s.get("present"), "episodes": s["episodes"], **n,
         "judged": int((grid.present & (grid.decision != "unmeasured")).sum()), "absent": absent,
         "hours_of": spent, "frames": s["frames"], "hours": s["hours"], "bar": shares(parts),
+        "untimed": bool(s["frames"] and not s["hours"]),
+        "listed": all(c.get("declared", 0) is None for c in s["corpora"]),
         "percent": {k: percent(v / max(int(s["episodes"]), 1)) for k, v in n.items()},
     }  # fmt: skip
 
