@@ -13,10 +13,13 @@ import pytest
 
 from assay import plugs
 from assay.arrays import open_archive, read_npy
+from assay.engine import run
 from assay.errors import UnreadableError
 from assay.model import Episode
 from assay.sheet import Sheet
 from assay.unpickle import read_pickle
+
+GOLDEN = Path(__file__).parent / "golden/motion"
 
 START = b"\x80\x04"
 NESTED = b")" + b"2\x86" * 60  # t = (t, t), sixty times: 2^60 leaves, 121 bytes
@@ -158,3 +161,64 @@ def test_truth_values_are_no_motion(tmp_path: Path) -> None:
         archive.writestr("qpos.npy", file.getvalue())
     with pytest.raises(UnreadableError, match="array of numbers is missing"):
         opened("robot-npz", tmp_path)
+
+
+# --------------------------------------------------------------------------------------- clips that vanished
+
+
+def table(folder: Path, **edits: Any) -> None:
+    """One sound clip, and one spoilt by each edit."""
+    rows = np.loadtxt(next((GOLDEN / "csv_wxyz/input").rglob("*.csv")), delimiter=",")
+    for name, edit in {"sound": lambda x: x, **edits}.items():
+        np.savetxt(folder / f"{name}.csv", edit(rows.copy()), delimiter=",", fmt="%.6f")
+
+
+def put(at: Any, value: Any) -> Any:
+    """An edit that sets what is at a place of a table."""
+
+    def edit(x: Any) -> Any:
+        x[at] = value
+        return x
+
+    return edit
+
+
+def test_clips_whose_first_pose_is_spoilt_do_not_vanish(tmp_path: Path) -> None:
+    table(tmp_path, nan=put((0, 3), np.nan), half=put(np.s_[:, 3:7], 0.25), zero=put(np.s_[:], 0.0))
+    sound = (tmp_path / "sound.csv").read_bytes()
+    (tmp_path / "header.csv").write_bytes(b",".join(b"c%d" % i for i in range(36)) + b"\n" + sound)
+    (tmp_path / "bom.csv").write_bytes(b"\xef\xbb\xbf" + sound)
+    (tmp_path / "notes.csv").write_text("time,value\n1,2\n")
+    listing = plugs.readers()["csv36"].discover(tmp_path)
+    assert [r.id for r in listing.refs] == ["bom", "half", "header", "nan", "sound", "zero"]
+    assert listing.facts["other_files"] == 1
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    (tmp_path / "zero.csv").rename(alone / "zero.csv")
+    assert plugs.readers()["csv36"].probe(alone).score == 0
+
+
+def test_targets_that_are_no_angles_do_not_vanish(tmp_path: Path) -> None:
+    q = np.random.default_rng(0).normal(0, 0.1, (60, 29))
+    for name, x in {"sound": q, "degrees": np.degrees(q) * 5, "none": q[:0], "wide": q.repeat(2, 1)}.items():
+        np.save(tmp_path / f"{name}.npy", x)
+    listing = plugs.readers()["motion-npy"].discover(tmp_path)
+    assert [r.id for r in listing.refs] == ["degrees", "none", "sound", "wide"]
+    np.save(tmp_path / "wide.npy", np.full((60, 40), 50.0))
+    listing = plugs.readers()["motion-npy"].discover(tmp_path)
+    assert [r.id for r in listing.refs] == ["degrees", "none", "sound"]
+
+
+# ------------------------------------------------------------------------ poses that no robot can have
+
+
+def test_what_is_no_pose_is_not_accepted(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    zero = np.r_[0, 0, 0.8, 1, np.zeros(32)]
+    table(folder, nan=put((0, 3), np.nan), half=put(np.s_[1:3, 3:7], 0.25), gone=put(np.s_[1:3, 3:7], 0.0),
+          empty=put(np.s_[:], 0.0), unmoved=lambda x: np.tile(zero, (90, 1)))  # fmt: skip
+    (folder / "assay.toml").write_text('fps = 30\nquaternion = "wxyz"\nembodiment = "unitree_g1_29"\n')
+    told = run(folder, out=tmp_path / "out", jobs=1).episodes.to_pylist()
+    rejected = {e["subject"] for e in told if e["decision"] == "rejected"}
+    assert rejected == {"nan", "half", "gone", "empty", "unmoved"}

@@ -31,6 +31,8 @@ class Peek:
         frames: how many, where the header says so; joints: how many columns.
         key: its name inside a file that holds several.
         fps: as stated; streams: what will be there.
+        sure: whether it looks like a clip by itself. One that does not (its first values are no pose's) is
+            one all the same where it is as wide as the sure ones: a spoilt clip must not vanish.
     """
 
     layout: str
@@ -40,6 +42,7 @@ class Peek:
     fps: float | None = None
     streams: tuple[StreamDecl, ...] = ()
     more: Mapping[str, Any] = field(default_factory=dict)
+    sure: bool = True
 
 
 Peeker = Callable[[Path, str], Sequence[Peek]]
@@ -82,7 +85,7 @@ def share_of(
         own, broken = 0, 0
         for root, name in found:
             try:
-                own += bool(peek(root, name))
+                own += any(p.sure for p in peek(root, name))
             except UnreadableError:
                 broken += 1
     except (OSError, UnreadableError, ValueError) as error:
@@ -112,23 +115,33 @@ def list_clips(name: str, path: Path, suffixes: tuple[str, ...], peek: Peeker, k
     claims: list[Claim] = []
     peeks: list[Peek] = []
     other = 0
-    for _, file in files_of(path, suffixes):
-        try:
-            found = peek(root, file)
-        except UnreadableError as error:
-            claims.append(Claim("readable", "file", "a readable file", str(error), 1.0, where=file))
+    looked = [(file, _looked(peek, root, file)) for _, file in files_of(path, suffixes)]
+    wide = {
+        p.joints for _, found in looked if not isinstance(found, UnreadableError) for p in found if p.sure
+    }
+    for file, found in looked:
+        if isinstance(found, UnreadableError):
+            claims.append(Claim("readable", "file", "a readable file", str(found), 1.0, where=file))
             refs.append(Ref(_stem(file), (Part("motion", name, file, {"layout": "", "clip": ""}),)))
             continue
-        other += not found
-        for one in found:
+        mine = [p for p in found if p.sure or p.joints in wide]
+        other += not mine
+        for one in mine:
             peeks.append(one)
             robot = robot_in(Path(root.absolute().name, file)) if one.joints else None
             robots.add(robot)
             key = {"layout": one.layout, "clip": one.key, "robot": robot, **one.more}
-            stem = f"{_stem(file)}/{one.key}" if len(found) > 1 else _stem(file)
+            stem = f"{_stem(file)}/{one.key}" if len(mine) > 1 else _stem(file)
             refs.append(Ref(stem, (Part("motion", name, file, key),), one.frames))
     facts = _facts(name, peeks, robots, {"kind": kind or None, "other_files": other or None})
     return Listing(name, root, _unique(refs), None, facts, _declared(peeks), tuple(claims))
+
+
+def _looked(peek: Peeker, root: Path, file: str) -> Sequence[Peek] | UnreadableError:
+    try:
+        return peek(root, file)
+    except UnreadableError as error:
+        return error
 
 
 def _stem(file: str) -> str:

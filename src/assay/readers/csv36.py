@@ -36,21 +36,22 @@ MOST: Final = 80
 
 
 def peek(root: Path, file: str) -> list[Peek]:
-    """One clip if the first row is numbers with a unit quaternion in columns 4 to 7."""
+    """One clip if the first row is numbers with a unit quaternion in columns 4 to 7; else a doubtful one."""
     with open_inside(root, file) as stream:
         line = stream.readline(MOST_LINE)
     if not line.strip():
         raise UnreadableError("the file is empty", where=file)
+    cells = line.split(b",")
+    joints = len(cells) - 7
+    if not FEWEST <= joints <= MOST:
+        return []
     try:
-        row = np.array([float(cell) for cell in line.split(b",")])
-    except ValueError:
-        return []
-    joints = len(row) - 7
-    if not FEWEST <= joints <= MOST or not 0.9 < float(np.linalg.norm(row[3:7])) < 1.1:
-        return []
+        sure = 0.9 < float(np.linalg.norm([float(cell) for cell in cells][3:7])) < 1.1
+    except ValueError:  # a header, a byte-order mark: no such clip, but perhaps meant as one
+        sure = False
     channels = tuple(Channel(f"joint_{i}", "rad", Role.JOINT_POSITION) for i in range(joints))
     streams = (StreamDecl("joints", Role.JOINT_POSITION, channels), StreamDecl("root", Role.BASE_POSE, POSE))
-    return [Peek(f"{len(row)} columns", None, joints, streams=streams)]
+    return [Peek(f"{len(cells)} columns", None, joints, streams=streams, sure=sure)]
 
 
 def probe(path: Path) -> Probe:

@@ -66,11 +66,10 @@ def peek(root: Path, file: str) -> list[Peek]:
         return []
     frames = header.shape[0]
     if layout == "targets":
-        if not _angles(read_npy(root, file)):
-            return []
+        sure = _angles(read_npy(root, file))
         channels = tuple(Channel(f"joint_{i}", "rad", Role.JOINT_POSITION) for i in range(header.shape[1]))
         streams = (StreamDecl("targets", Role.JOINT_POSITION, channels),)
-        return [Peek(layout, frames, header.shape[1], streams=streams)]
+        return [Peek(layout, frames, header.shape[1], streams=streams, sure=sure)]
     if layout == "phuma-human":
         names = smpl_names(22)
         return [

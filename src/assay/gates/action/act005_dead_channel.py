@@ -16,7 +16,8 @@ where its measured side rests for nine tenths of the episode; columns that may b
 Source: METHODS 7 (dead); FAULTS D48, D49. On 43 real episodes no arm channel rests exactly for 1 s, while
 in 35 of 38 some finger does; five simulated ones hold 18 locked joints each.
 
-Blind spots: fill values on both sides of single channels (of all channels at once they fail); constant with
+Blind spots: fill values on both sides of single channels (of all at once they fail, and so do joints without
+any namesake that are all zero from the first row to the last); constant with
 noise added; channels without a namesake; motion by gravity or by a person under a constant request is an
 alarm.
 
@@ -37,6 +38,7 @@ from assay.model import Channel, Episode, Role, Stream
 from assay.signals.frozen import runs
 from assay.signals.intervals import period, span
 from assay.synth.episodes import ARM_NAMES, edit, teleop
+from assay.synth.squats import squats
 
 STATES = (Role.JOINT_POSITION, Role.HAND_JOINTS, Role.GRIPPER)
 PARTNERS = (Role.REQUEST, Role.EXECUTION, Role.JOINT_VELOCITY, Role.JOINT_TORQUE)
@@ -103,6 +105,11 @@ def still() -> Episode:
     return ep
 
 
+def alone() -> Episode:
+    """Squats with joints and base and nothing that was requested or measured beside them."""
+    return squats().without_stream("velocities")
+
+
 CASES = (
     Case("clean", teleop, "pass"),
     Case("elbow requested at 0 while it moves", lambda: dead("action", "left_elbow"), "fail",
@@ -131,6 +138,9 @@ CASES = (
         lambda: edit(edit(teleop(), "observation.state", lambda x, _: x * 0), "action", lambda x, _: x * 0),
         "fail", channel="all",
     ),
+    Case("every joint is 0 throughout, without a namesake",
+         lambda: edit(alone(), "joints", lambda x, _: x * 0), "fail", channel="all"),
+    Case("joints that move and nothing else", alone, "abstain", reason="absent-stream"),
 )  # fmt: skip
 
 
@@ -151,6 +161,7 @@ def measure(ep: Episode, p: Params, pairs: Sequence[Pair]) -> Iterator[Outcome]:
         Abstain("absent-stream", "declared, not there", d.name) for d in ep.missing(*STATES, *PARTNERS)
     )
     if not ep.by_role(*STATES) or not ep.by_role(*PARTNERS):
+        yield from (_empty(s, p) for s in ep.by_role(Role.JOINT_POSITION) if len(s) and not np.any(s.x))
         yield Abstain("absent-stream", "needs a state and a request, velocity or torque")
     elif not pairs:
         yield Abstain("unresolved-names", "no two streams share a channel name")
@@ -196,6 +207,15 @@ def _filled(pair: Pair, p: Params) -> Iterator[Outcome]:
     yield Evidence.single(
         (t1 - t0) * 1e-9, t0, t1, unit="s", limit=p.limit_fill, limit_key="limit_fill", stream=pair.stream,
         against=pair.state, channel="all", note="every value of both streams is 0: filled in, not measured",
+    )  # fmt: skip
+
+
+def _empty(stream: Stream, p: Params) -> Evidence:
+    """A whole stream of zeros beside which nothing was recorded."""
+    t0, t1 = span(stream.t)
+    return Evidence.single(
+        (t1 - t0) * 1e-9, t0, t1, unit="s", limit=p.limit_fill, limit_key="limit_fill", stream=stream.name,
+        channel="all", note="every value is 0 from the first to the last: filled in, not measured",
     )  # fmt: skip
 
 

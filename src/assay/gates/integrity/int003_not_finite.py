@@ -1,15 +1,16 @@
 """A value is not a number, or cannot be one that was measured.
 
 What: in which rows and channels a stream holds NaN, an infinity, a denormal number, or a value that nothing
-recorded can have: beyond 1e4 of a joint, beyond 1e30 of anything.
+recorded can have: beyond 1e4 of a joint, beyond 1e30 of anything, a quaternion that has not length 1.
 
 Why: one NaN makes the loss NaN; uninitialised memory (1e224 beside 2.9e-321) ruins the statistics that
 everything is normalised by.
 
 Method: every value of every numeric stream, no sampling. Denormal means nonzero and smaller than the
 smallest normal number of the type as stored: no sensor reports that. The bound of 1e4 holds for angles,
-positions, speeds and torques in a known unit, that of 1e30 for every value. Rows that the data itself marks
-as not valid are out of scope.
+positions, speeds and torques in a known unit, that of 1e30 for every value. The quaternions of base and
+object poses are of length 1 to 2 %: real clips are to 1e-6, and three stored decimals leave 0.1 %. Rows
+that the data itself marks as not valid are out of scope.
 
 Source: FAULTS D50; FORMATS 1.
 
@@ -20,8 +21,9 @@ Dose: number of bad rows in one channel.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,9 +32,12 @@ from assay.gate import IN, OUT, Abstain, Case, Evidence, Outcome, gate, param
 from assay.model import Clock, Episode, Role, Stream
 from assay.signals.intervals import ends
 from assay.synth.episodes import edit, teleop
+from assay.synth.squats import squats
 
 PICTURES = (Role.CAMERA, Role.DEPTH, Role.AUDIO, Role.INSTRUCTION, Role.EVENT)
 NUMERIC = tuple(role for role in Role if role not in PICTURES)
+POSES = (Role.BASE_POSE, Role.OBJECT_POSE)
+QUATERNIONS = (("qw", "qx", "qy", "qz"), ("q0", "q1", "q2", "q3"))
 JOINT_UNITS = ("rad", "deg", "m", "cm", "mm", "rad/s", "deg/s", "m/s", "N", "N*m", "A")
 Float = NDArray[np.float64]
 
@@ -42,6 +47,7 @@ class Params:
     """Limits of INT003."""
 
     largest: float = param(1e4, "unknown", "1,600 turns, 10 km or 10 kN: no robot joint reaches any of it")
+    length: float = param(0.02, "1", "real quaternions are of length 1 to 1e-6; three decimals leave 1e-3")
     absurd: float = param(1e30, "unknown", "nanoseconds since 1970 are 2e18, the largest honest numbers")
 
 
@@ -71,8 +77,21 @@ def masked() -> Episode:
     return ep.with_stream(replace(state, valid=valid))
 
 
+def stretched(length: float) -> Episode:
+    """Squats whose base quaternion has another length in ten rows."""
+    root = squats().stream("root")
+    assert root is not None
+    x = np.array(root.x)
+    x[90:100, 3:] *= length
+    return squats().with_stream(replace(root, x=x))
+
+
 CASES = (
     Case("clean", teleop, "pass"),
+    Case("a quaternion of length 0", lambda: stretched(0.0), "fail", at=(2.99, 3.35), channel="quaternion"),
+    Case("a quaternion of length 0.97", lambda: stretched(0.97), "fail", channel="quaternion"),
+    Case("a quaternion of length 1.03", lambda: stretched(1.03), "fail", channel="quaternion"),
+    Case("a quaternion of length 0.99", lambda: stretched(0.99), "pass"),
     Case("one NaN", lambda: planted(np.nan, 1), "fail", at=(2.99, 3.04), channel="left_elbow"),
     Case("30 NaNs", lambda: planted(np.nan, 30), "fail", at=(2.99, 4.01), channel="left_elbow"),
     Case("an infinity in the action", lambda: planted(np.inf, 1, "action"), "fail", channel="left_elbow"),
@@ -120,6 +139,19 @@ def _stream(stream: Stream, p: Params) -> Iterator[Outcome]:
         yield replace(blank, value=bad[:, column].astype(np.float64), channel=name)
     if len(columns) < x.shape[1]:
         yield blank
+    if stream.role in POSES and (odd := _stretched(x, stream.names, p)) is not None:
+        yield replace(blank, value=odd, channel="quaternion", note="its length is not 1: it is no rotation")
+
+
+def _stretched(x: NDArray[Any], names: Sequence[str], p: Params) -> Float | None:
+    """(n,) 1 where the quaternion among the columns has not length 1; None where all have (or are NaN)."""
+    for four in QUATERNIONS:
+        if set(four) <= set(names):
+            q = np.asarray(x[:, [names.index(n) for n in four]], np.float64)
+            with np.errstate(over="ignore", invalid="ignore"):
+                odd = np.abs(np.linalg.norm(q, axis=1) - 1) > p.length
+            return odd.astype(np.float64) if odd.any() else None
+    return None
 
 
 def _bad(x: NDArray[np.floating], stream: Stream, p: Params) -> NDArray[np.bool_] | None:
