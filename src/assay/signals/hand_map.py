@@ -46,7 +46,7 @@ def fit_hands(grams: Floats, means: Floats, clips: int) -> dict[str, Any]:
         clips: how many clips these are of.
     """
     fits = {shared: _robust(_relative(grams, shared), WORLD if shared else OWN) for shared in (True, False)}
-    shared = fits[True][1] <= UNSHARED * fits[False][1]
+    shared = fits[True][1] <= UNSHARED * max(fits[False][1], FLOOR)
     found, _, kept = fits[shared]
     seen = _relative_means(means[kept], shared)
     bias = seen[:, 6] - np.einsum("k,cki->ci", found, seen[:, WORLD if shared else OWN])
