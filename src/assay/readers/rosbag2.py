@@ -24,6 +24,7 @@ from typing import Any, Final
 from assay.errors import OutsideCorpusError, UnreadableError
 from assay.inside import open_inside, path_inside
 from assay.model import Claim, Episode, Listing, Part, Ref, Role
+from assay.motion.take import unended
 from assay.motion.walk import Peek, files_of, share_of
 from assay.reader import Probe, reader
 from assay.recording.assembly import Files
@@ -45,12 +46,13 @@ _STORED: Final = (".db3", ".mcap", ".zstd")
 
 @dataclass(frozen=True, slots=True)
 class Bag:
-    """What ``metadata.yaml`` says: files below the corpus root, messages of each topic, all messages."""
+    """What ``metadata.yaml`` says: files, messages of each topic and of all, and whether it ends."""
 
     files: tuple[str, ...]
     packed: bool
     counts: dict[str, int]
-    total: int | None
+    total: int | None = None
+    ended: bool = True
 
 
 def peek(root: Path, file: str) -> list[Peek]:
@@ -114,6 +116,10 @@ def _strays(root: Path, path: str, bag: Bag) -> Iterator[Claim]:
     if not path.endswith(BAG):
         yield Claim("file", BAG, "beside the database", "absent", 1.0, where=path)
         return
+    yield unended(bag.ended, path)
+    listed = sum(bag.counts.values())
+    apart = float(abs(listed - bag.total)) if bag.total is not None else 0.0
+    yield Claim("declared", "message_count", str(bag.total), f"{listed} by topic", apart, where=path)
     folder = path_inside(root, path).parent
     names = {PurePosixPath(f).name for f in bag.files}
     stored = sorted(p.name for p in folder.iterdir() if p.suffix in _STORED)
@@ -126,23 +132,22 @@ def _strays(root: Path, path: str, bag: Bag) -> Iterator[Claim]:
 
 def _bag(root: Path, path: str) -> Bag:
     if not path.endswith(BAG):
-        return Bag((path,), False, {}, None)
-    said = _metadata(root, path)
+        return Bag((path,), False, {})
+    said, ended = _metadata(root, path)
     names = said.get("relative_file_paths")
     mode, form = str(said.get("compression_mode") or "").lower(), str(said.get("compression_format") or "")
     if not isinstance(names, list) or not all(isinstance(n, str) for n in names) or len(names) > MOST_FILES:
         raise UnreadableError("the metadata name no files", where=path, expected="relative_file_paths")
-    if mode == "file" or any(n.endswith((".zstd", ".lz4")) for n in names):
+    if mode not in ("", "none", "message") or any(n.endswith((".zstd", ".lz4")) for n in names):
         raise UnreadableError(
-            "the bag's files are compressed as a whole", where=path, found=form or "compression_mode: FILE",
+            "the bag's files are compressed as a whole", where=path, found=form or mode[:20],
             remedy="write it anew without (`ros2 bag convert`)",
         )  # fmt: skip
-    counts, total = _counts(said, path), said.get("message_count")
-    return Bag(tuple(_place(root, path, n) for n in names), mode == "message", counts,
-               total if isinstance(total, int) else None)  # fmt: skip
+    files = tuple(_place(root, path, n) for n in names)
+    return Bag(files, mode == "message", _counts(said, path), _total(said, path), ended)
 
 
-def _metadata(root: Path, path: str) -> dict[str, Any]:
+def _metadata(root: Path, path: str) -> tuple[dict[str, Any], bool]:
     from ruamel.yaml import YAML
 
     with open_inside(root, path) as stream:
@@ -158,7 +163,7 @@ def _metadata(root: Path, path: str) -> dict[str, Any]:
     said = tree.get(KEY) if isinstance(tree, dict) else None
     if not isinstance(said, dict) or not isinstance(said.get("topics_with_message_count"), list):
         raise _cut(path, f"{KEY} with its topics")
-    return said
+    return said, data.endswith(b"\n")
 
 
 def _cut(path: str, expected: str) -> UnreadableError:
@@ -176,6 +181,14 @@ def _counts(said: dict[str, Any], path: str) -> dict[str, int]:
             raise _cut(path, "a name and a count for each topic")
         found[name] = found.get(name, 0) + count
     return found
+
+
+def _total(said: dict[str, Any], path: str) -> int | None:
+    """All messages; every writer since version 3 ends what matters with the compression."""
+    total, version = said.get("message_count"), said.get("version")
+    if isinstance(version, int) and version >= 3 and "compression_mode" not in said:
+        raise _cut(path, "compression_mode")
+    return total if isinstance(total, int) else None
 
 
 def _place(root: Path, path: str, name: str) -> str:

@@ -136,6 +136,8 @@ class Assembly:
     def _keep(self, topic: Topic, draft: Draft, batch: Batch, key: NDArray[np.bool_] | None) -> None:
         if draft.text is not None:
             draft = self._coded(topic.name, draft)
+        if not len(draft.rows):
+            return
         log, publish = batch.log[draft.rows], batch.publish[draft.rows]
         if draft.after is not None:
             log, publish = log + draft.after, publish + draft.after
@@ -160,7 +162,7 @@ class Assembly:
         for (topic, suffix, type_), parts in self._parts.items():
             name = f"{topic}{suffix}"
             name = name if name not in taken else f"{name} ({type_})"
-            role = parts[0].draft.role
+            role = min(parts, key=lambda part: int(part.order[0])).draft.role
             if self.want is None or role in self.want:
                 taken.add(name)
                 found.append(self._stream(name, topic, type_, parts))
@@ -171,6 +173,7 @@ class Assembly:
         return [t for (t, _, _), parts in self._parts.items() if parts[0].draft.role is Role.INSTRUCTION]
 
     def _stream(self, name: str, topic: str, type_: str, parts: Sequence[_Part]) -> Stream:
+        parts = sorted(parts, key=lambda part: int(part.order[0]))
         order = np.argsort(np.concatenate([p.order for p in parts]), kind="stable")
         stamps = _stamps(parts, order)
         clock = best_clock(stamps)

@@ -256,7 +256,7 @@ class McapFile:
             channel, _, log, publish = _MESSAGE.unpack_from(body)
             if channel in topics:
                 gathered.message(channel, log, publish, body[_MESSAGE.size :])
-        elif opcode == HEADER or not self.summarised:
+        elif opcode in (HEADER, METADATA) or not self.summarised:
             self._note(opcode, body)
 
     def _walk(self, gathered: Batcher, data: bytes, where: str, topics: frozenset[int]) -> None:
@@ -269,7 +269,7 @@ class McapFile:
             opcode, length = record(data, at)
             at += 9
             if at + length > end:
-                break
+                raise UnreadableError("a record reaches beyond its chunk", where=where)
             if opcode == MESSAGE:
                 if length < 22:
                     raise UnreadableError("a message is shorter than its header", where=where)

@@ -85,9 +85,12 @@ def protobuf_walker(type_: str, definition: bytes) -> ProtobufWalker:
             "the message definition cannot be read", where=type_, found=str(error)[:80]
         ) from error
     types: dict[str, Mapping[int, Member]] = {}
-    for file in files.file:
-        for one in file.message_type:
-            _gather(types, file.package, one, file.syntax != "proto2", 0)
+    try:
+        for file in files.file:
+            for one in file.message_type:
+                _gather(types, file.package, one, file.syntax != "proto2", 0)
+    except TypeError as error:  # the library gives names that are no UTF-8 as bytes
+        raise UnreadableError("the message definition cannot be read", where=type_, found="bytes") from error
     if type_ not in types:
         raise UnreadableError("the file holds no definition of the type", where=type_)
     return ProtobufWalker(type_, types)
