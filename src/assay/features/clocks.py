@@ -183,9 +183,12 @@ def _against(ep: Episode, g: Ticks, ref: Ticks, name: str, held: Sequence[Held])
     if g.clock is Clock.NOMINAL and not g.further:
         return Apart(g.stream, name, g.note, reason="nominal-clock", detail=g.note)
     for common in (Clock.LOG, Clock.RECEIVE):
+        if g.stamped(common) is None or ref.stamped(common) is None or not (g.further or ref.further):
+            continue
         a, b = _runs(g, common, held), _runs(ref, common, held)
-        if a is not None and b is not None and (a or b):
-            return Apart(g.stream, name, g.note, _NAMES[common], drift=_less(a, b))
+        if a is None or b is None:
+            return Apart(g.stream, name, g.note, reason="too-short", detail="too few samples of two clocks")
+        return Apart(g.stream, name, g.note, _NAMES[common], drift=_less(a, b))
     here, there = ep.stream(g.stream), ep.stream(name)
     assert here is not None
     assert there is not None
@@ -202,12 +205,10 @@ _NAMES: Final[dict[Clock, Literal["log", "receive"]]] = {Clock.LOG: "log", Clock
 
 
 def _runs(g: Ticks, common: Clock, held: Sequence[Held]) -> Drift | Literal[False] | None:
-    """How the common clock runs away from the group's first; False where it is the only one, None unknown."""
-    if g.stamped(common) is None:
-        return None
+    """How the common clock runs away from the group's first; False where it is that one, None unknown."""
     mine = [h for h in held if h.stream == g.stream]
-    if not mine:
-        return False if g.clock is common else None
+    if not mine or mine[0].earlier is common:
+        return False
     return next((h.drift for h in mine if h.later is common), None)
 
 

@@ -19,6 +19,8 @@ Settled = Literal["measured", "bounded", "assumed"]
 
 _UNTIMED: Final = (Role.EVENT, Role.INSTRUCTION)
 _JOINTS: Final = (Role.JOINT_POSITION, Role.EXECUTION, Role.REQUEST, Role.JOINT_VELOCITY)
+_ALONE: Final = (Role.CAMERA, Role.DEPTH, Role.AUDIO, Role.IMU, Role.FORCE_TORQUE, Role.TACTILE)
+"""Sensors of their own, whatever row they were written into."""
 _DAY: Final = 86_400.0
 _OVER: Final = 0.1
 """Seconds over which a hand's speed is taken."""
@@ -75,7 +77,7 @@ class Timing:
 def timing(
     ep: Episode, ticks: Any, apart: Any, held: Any, claps: Any, outside: Any, content: Any, poses: Any
 ) -> tuple[Timing, ...]:
-    """One row for every stream but the reference, the first one of joints; see `Timing`.
+    """One row for every sensor but the reference, the first stream of joints; see `Timing`.
 
     What was seen in the world (claps, a common trigger, picture content) goes before what stamps say of
     themselves: those hold nothing of the way from an event to its stamp.
@@ -90,14 +92,21 @@ def timing(
     waits = {group[n]: [h for h in held if h.stream == group[n]] for n in group}
     found = (*offsets_of(claps), *offsets_of(outside), *offsets_of(content))
     rows = []
-    for stream in streams:
-        if stream is not reference:
-            mine = _between(found, stream.name, reference.name)
-            clock = clocks.get(group[stream.name])
-            ways = [waits[group[s.name]] for s in (stream, reference)]
-            row = _row(ep, stream, reference, clock, mine, ways)
-            rows.append(_with_more(row, clock, outside, ep.meta, speed))
+    for stream, others in _sensors([s for s in streams if s is not reference], group):
+        mine = _between(found, stream.name, reference.name)
+        clock = clocks.get(group[stream.name])
+        ways = [waits[group[s.name]] for s in (stream, reference)]
+        row = _row(ep, stream, reference, clock, mine, ways)
+        rows.append(_with_more(row, clock, outside, ep.meta, speed, others))
     return tuple(rows)
+
+
+def _sensors(streams: Sequence[Stream], group: Mapping[str, str]) -> list[tuple[Stream, list[str]]]:
+    """Sensors of their own alone; of numbers that share a stamp the first, and the names of the others."""
+    found: dict[tuple[str, str], list[Stream]] = {}
+    for s in streams:
+        found.setdefault((group[s.name], s.name if s.role in _ALONE else ""), []).append(s)
+    return [(first, [s.name for s in rest]) for first, *rest in found.values()]
 
 
 def _between(found: Sequence[Offset], stream: str, against: str) -> list[Offset]:
@@ -186,15 +195,17 @@ def _assumed(ep: Episode, pair: Timing, stream: Stream, ref: Stream, clock: Any)
     return replace(pair, detail=detail, cure=_CURES.get(reason, _CURES["no-reference"]))
 
 
-def _with_more(row: Timing, clock: Any, outside: Any, meta: Mapping[str, Any], speed: float) -> Timing:
-    """The row with drift, centimetres, and the evidence that led to nothing."""
+def _with_more(
+    row: Timing, clock: Any, outside: Any, meta: Mapping[str, Any], speed: float, others: Sequence[str]
+) -> Timing:
+    """The row with drift, centimetres, who shares its stamps, and the evidence that led to nothing."""
     drift = clock.drift if clock is not None else None
     if drift is not None:
         row = replace(row, ppm=drift.slope * 1e6, ppm_u=drift.u * 1e6)
     lost = [f"evidence {n}: {why}" for n, why in getattr(outside, "missing", ()) if _names(meta, n, row)]
     return replace(
         row, hand_speed=speed, hand=abs(row.seconds) * speed,
-        detail="; ".join(filter(None, (row.detail, *lost))),
+        detail="; ".join(filter(None, (row.detail, *lost, f"also {', '.join(others)}" if others else ""))),
     )  # fmt: skip
 
 

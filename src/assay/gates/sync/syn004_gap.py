@@ -5,14 +5,15 @@ What: how much time is missing between two neighbouring stamps of a stream, in f
 Why: across a hole the next state is not the consequence of the last action; a window over it teaches a
 jump.
 
-Method: the stamps' step less the stream's median step, in frames of 1/30 s (of the median step where that
-is longer), so that a lost sample at 500 Hz weighs what it weighs. A single late stamp that the next step
-makes good is not a hole: the smallest of a step alone and a step with either neighbour counts. One rule for
-any hole of three frames or more, another for the share of steps with a lost frame. Streams with the same
-stamps are judged once. Stamps made by index/fps say nothing, unless they do have holes. The finding's channel
-says whose fault it looks like: *recorder*, where every other real clock that is quick enough to tell has a
-hole at the middle of this one; *driver*, where none has; *several*, where some have; nothing where there is
-no other clock to ask. The note counts the samples lost, in the stream's own periods.
+Method: the stamps' step less the stream's median step, in frames of 1/30 s (of the median step where that is
+longer), so that a lost sample at 500 Hz weighs what it weighs. A single late stamp that the next step makes
+good is not a hole: the smallest of a step alone and a step with either neighbour counts. One rule for any
+hole of three frames or more, another for the share of steps with a lost frame. Streams with the same stamps
+are judged once. Stamps made by index/fps say nothing, unless they do have holes; streams that come at no
+steady rate have no holes, if no rate is declared. The finding's channel says whose fault it looks like:
+*recorder*, where every other real clock that is quick enough to tell has a hole at the middle of this one;
+*driver*, where none has; *several*, where some have; nothing where there is no other clock to ask. The note
+counts the samples lost, in the stream's own periods.
 
 Source: FAULTS D05; METHODS 4 and 12 (three frames as for a frozen stream).
 
@@ -34,6 +35,7 @@ from numpy.typing import NDArray
 from assay.features.clocks import Ticks
 from assay.gate import Abstain, Case, Evidence, Outcome, gate, param
 from assay.model import Clock, Episode, Role
+from assay.signals.clocks import LEAST
 from assay.synth.episodes import retime, teleop
 
 TIMED = tuple(role for role in Role if role not in (Role.EVENT, Role.INSTRUCTION))
@@ -84,6 +86,14 @@ def clean(clock: Clock) -> Episode:
     return teleop(clock=clock)
 
 
+def sporadic() -> Episode:
+    """Calls of a service: no declared rate, and no rhythm."""
+    ep, rng = clean(Clock.LOG), np.random.default_rng(0)
+    steps = np.rint(rng.exponential(0.2e9, len(ep.streams[0])) + 1e3).astype(np.int64)
+    streams = (replace(s, t=np.cumsum(steps), rate=None) for s in ep.streams)
+    return replace(ep, streams=tuple(streams))
+
+
 def lost_in(*names: str) -> Episode:
     """20 s of three clocks at 30 Hz; some streams lost what came between 10.0 and 10.5 s."""
     ep = teleop(20.0, clock=Clock.SENSOR)
@@ -107,6 +117,7 @@ CASES = (
     Case("a nominal clock with a hole", lambda: hole(30, Clock.NOMINAL), "fail", at=(9.9, 11.1)),
     Case("no state", lambda: clean(Clock.SENSOR).without_stream("observation.state"), "abstain",
          reason="absent-stream"),
+    Case("messages that come when they come", sporadic, "abstain", reason="not-declared"),
     Case("half a second lost in every stream", lambda: lost_in("observation.state", "action", _CAMERA),
          "fail", at=(9.9, 10.6), channel="recorder"),
     Case("half a second lost by the camera", lambda: lost_in(_CAMERA), "fail", at=(9.9, 10.6),
@@ -124,6 +135,9 @@ def measure(ep: Episode, p: Params, ticks: Sequence[Ticks]) -> Iterator[Outcome]
         if len(clock.t) < 3 or not clock.period:
             yield Abstain("too-short", "fewer than three different stamps", clock.stream)
             continue
+        if not (_rated(ep, clock) or _steady(clock)):
+            yield Abstain("not-declared", "comes at no steady rate, and none is declared", clock.stream)
+            continue
         lost = _lost(clock)
         if clock.clock is Clock.NOMINAL and lost.max() <= p.limit_lost:
             yield Abstain("nominal-clock", clock.note, clock.stream)
@@ -138,6 +152,16 @@ def measure(ep: Episode, p: Params, ticks: Sequence[Ticks]) -> Iterator[Outcome]
         yield replace(
             holes, limit=p.limit_lost, quota=p.quota_lost, limit_key="limit_lost", quota_key="quota_lost"
         )
+
+
+def _rated(ep: Episode, clock: Ticks) -> bool:
+    return any((s := ep.stream(name)) is not None and s.rate for name in (clock.stream, *clock.others))
+
+
+def _steady(clock: Ticks) -> bool:
+    """Whether most steps lie within half a period of the usual one: calls and events come when they come."""
+    usual = float(np.median(np.abs(clock.step - clock.period))) < clock.period / 2
+    return usual and len(clock.t) >= LEAST  # a handful of messages has no rhythm to miss
 
 
 def _over(clock: Ticks) -> NDArray[np.float64]:
