@@ -20,7 +20,11 @@ Effect = Literal["require", "reject", "flag", "report"]
 """require: a failure rejects, an abstention leaves the episode unmeasured; reject: a failure rejects, an
 abstention does not count; flag: shown among the episodes to watch; report: a figure only."""
 
-_WHERE: Final = {"camera": {Role.CAMERA, Role.DEPTH}, "human-body": {Role.HUMAN_BODY}}
+_WHERE: Final = {
+    "camera": {Role.CAMERA, Role.DEPTH},
+    "human-body": {Role.HUMAN_BODY},
+    "base-pose": {Role.BASE_POSE},
+}
 
 
 @dataclass(frozen=True, slots=True)

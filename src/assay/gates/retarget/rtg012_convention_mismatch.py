@@ -45,7 +45,7 @@ from numpy.typing import NDArray
 from assay.counts import COVERAGE
 from assay.features.joints import Joints
 from assay.gate import Abstain, Case, Evidence, Outcome, gate, param
-from assay.model import Episode, Role, Stream
+from assay.model import Clock, Episode, Role, Stream
 from assay.signals.conventions import PAIRS, costs, legs_known
 from assay.signals.derivative import fitting_rate, likeness
 from assay.signals.flight import fall
@@ -124,6 +124,12 @@ def undeclared() -> Episode:
     return squats().with_stream(replace(root, frame="unresolved-quaternion"))
 
 
+def unpaced() -> Episode:
+    """The squats without a stated rate."""
+    ep = squats().without_stream("velocities")
+    return replace(ep, streams=tuple(replace(s, rate=None) for s in ep.streams))
+
+
 CASES = (
     Case("as declared", squats, "pass"),
     Case("joints breadth-first under depth-first names", shuffled, "fail", channel="joint-order"),
@@ -135,6 +141,7 @@ CASES = (
     Case("velocities of 25 Hz under 30", lambda: at_rate(30 / 25), "fail", channel="rate"),
     Case("velocities within 2 % of the rate", lambda: at_rate(1.02), "pass"),
     Case("an order that nobody declared", undeclared, "abstain", reason="not-declared"),
+    Case("a rate that nobody states", unpaced, "abstain", reason="not-declared"),
     Case("no base", lambda: squats().without_stream("root"), "abstain", reason="undecided"),
     Case("no body", lambda: replace(squats(), embodiment=None), "abstain", reason="unknown-body"),
     Case("no joints", lambda: squats().without_stream("joints"), "abstain", reason="absent-stream"),
@@ -158,8 +165,16 @@ def measure(ep: Episode, p: Params, joint_groups: Sequence[Joints], poses: Poses
             why = ep.meta.get("unresolved", {}).get("joint order", ", ".join(joints.unresolved[:5]))
             yield Abstain("unresolved-names", str(why), joints.stream, "joint-order")
     joints = max(joint_groups, key=lambda g: len(g.joint))
+    if not joints.rate and not _stamped(ep, joints):
+        yield Abstain("not-declared", "the rate (fps) is not stated", joints.stream, "rate")
     if len(joints.joint):
         yield from _readings(ep, p, joints, poses)
+
+
+def _stamped(ep: Episode, joints: Joints) -> bool:
+    """Whether a real clock made the stamps, so that nothing hangs on a declared rate."""
+    own = ep.stream(joints.stream)
+    return own is not None and own.clock is not Clock.NOMINAL
 
 
 def _readings(ep: Episode, p: Params, joints: Joints, poses: Poses | None) -> Iterator[Outcome]:
