@@ -54,7 +54,8 @@ class Params:
     limit: float = param(0.02, "m", "published limit: 2 cm, as a mean over manipulation", judged=True)
     shortest: float = param(0.5, "s", "shorter than any segment: so little handling is none")
     missing: float = param(0.01, "1", "a mean over 99 % of the frames is still a mean of the clip")
-    other: float = param(0.3, "1", "true sources are within 0.1 of the likest on eleven clips", judged=True)
+    other: float = param(0.3, "1", "true sources follow their own robot best, on eleven of eleven clips; of "
+                         "110 exchanged ones 107 gain more than this", judged=True)  # fmt: skip
 
 
 CASES = (
