@@ -6,7 +6,8 @@ same as ``meta/tasks.parquet`` and ``meta/episodes/chunk-*/file-*.parquet``; dat
 videos hold many episodes, each kind split into files on its own. ``data_path`` and ``video_path`` of
 ``info.json`` give the file names.
 
-Clock. ``timestamp`` is frame number over rate, made when the set was written: nominal however it looks.
+Clock. ``timestamp`` is frame number over rate, made when the set was written: nominal however it looks. Real
+times are in extra columns, if the recorder added some: see `assay.readers.lerobot.capture`.
 
 Traps met. Channel names come flat, as a list in a list, as a table, or not at all, and may be more or fewer
 than the columns: such names are not dealt out. ``from_timestamp`` drifts, so pictures are counted. Rows of a

@@ -13,6 +13,7 @@ from assay.errors import UnreadableError
 from assay.model import Claim, Episode, Listing, Part, Ref, Role, Source
 from assay.readers.lerobot import checks
 from assay.readers.lerobot.cameras import absent_videos, camera
+from assay.readers.lerobot.capture import is_stamp, restamped
 from assay.readers.lerobot.discover import NAME, Shared
 from assay.readers.lerobot.info import BOOKKEEPING, Feature, Info
 from assay.readers.lerobot.parquet import column, is_numeric, values
@@ -52,6 +53,8 @@ def open_episode(listing: Listing, ref: Ref, want: frozenset[Role] | None, sheet
     for feature in info.features:
         if feature.kind in ("video", "image") and (want is None or feature.role in want):
             camera(listing.root, info, feature, ref, data, t, found)
+    if data is not None:
+        restamped(info, data, found)
     if want is not None:
         absent_videos(listing.root, info, ref, want, found)
     task = instruction(book, data_part.key, shared.tasks, found)
@@ -76,6 +79,7 @@ def _plain_facts(info: Info, key: Mapping[str, Any]) -> dict[str, Any]:
 
 def _wanted(feature: Feature, want: frozenset[Role] | None) -> bool:
     always = feature.name == "next.success" or feature.name.rpartition(".")[2] in checks.FLAGS
+    always = always or is_stamp(feature)
     if want is None or feature.kind in ("bookkeeping", "annotation") or always:
         return feature.kind not in ("video", "image", "other")
     if feature.kind != "numeric":
