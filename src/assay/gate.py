@@ -54,7 +54,7 @@ REASONS: Final[dict[str, str]] = {
     "too-short": "deliver a longer episode",
     "still": "an episode in which the robot moves while the pictures change",
     "no-reference": "deliver the reference that the gate compares with",
-    "reference-noisy": "deliver a less noisy reference, or state its noise",
+    "reference-noisy": "deliver a less noisy reference",
     "scope-unknown": "deliver what tells when the gate applies",
     "limits-conflict": "choose the limit set in assay.toml: limit_set =",
     "not-calibrated": "run assay calibrate on the corpus",

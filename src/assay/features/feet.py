@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from assay.gate import Abstain
-from assay.model import Episode, Role
+from assay.model import Clock, Episode, Role
+from assay.signals.feet import stamps
 from assay.signals.ground import Ground
+from assay.signals.human_feet import human_feet
 from assay.signals.posture import Poses
 from assay.signals.stance import SHAKY, Stance
 
@@ -48,15 +50,27 @@ def no_source(ep: Episode, poses: Poses | None, stance: Stance | None) -> Abstai
     if missing is not None:
         return missing
     if stance is None or stance.grade != "source":
-        there = ep.by_role(Role.HUMAN_BODY)
-        why = "its feet or how its clock relates to the robot's are not known" if there else "there is none"
-        return Abstain("no-reference", f"stance is taken from the human source: {why}")
+        return Abstain("no-reference", f"stance is taken from the human source: {_unused(ep)}")
     if not stance.noise <= SHAKY:
         return Abstain("reference-noisy", f"the source shakes by {stance.noise * 1e3:.1f} mm", stance.stream)
     seen = max(float((s != 0).mean()) for s in stance.state.values()) if len(stance.t) else 0.0
     if seen < LEAST_STANCE:
         return Abstain("reference-noisy", "the source's feet never stand still", stance.stream)
     return None
+
+
+def _unused(ep: Episode) -> str:
+    """Why a human source that may be there is of no use: each has a cure of its own."""
+    why = "there is none"
+    for stream in ep.by_role(Role.HUMAN_BODY):
+        nominal = stream.clock is Clock.NOMINAL
+        if human_feet(stream) is None:
+            why = f"{stream.name} has no joints named as feet, in metres and in the world's frame"
+        elif stamps(stream.t, float(stream.rate) if stream.rate else None, nominal=nominal) is None:
+            why = f"the rate of {stream.name} is not stated (fps = in its part of the sheet)"
+        else:
+            why = f"{stream.name} has no place on the robot's clock (offset = in its part of the sheet)"
+    return why
 
 
 def no_ground(ep: Episode, poses: Poses | None, ground: Ground | None) -> Abstain | None:

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from typing import Final
-
 import numpy as np
-from numpy.typing import NDArray
 
 from assay.feature import feature
-from assay.model import Clock, Episode, Role, Stream
+from assay.model import Clock, Episode, Role
 from assay.signals.feet import stamps
 from assay.signals.ground import Ground
+from assay.signals.human_feet import human_feet
 from assay.signals.placing import placed
 from assay.signals.posture import Poses
 from assay.signals.stance import Stance, human_stance, sole_stance
 
 __all__ = ["source_stance", "stance"]
-
-_TOE: Final = re.compile(r"(left|right|l|r)_?(foot|toe(?:_?base)?|toes?|big_?toe)$", re.IGNORECASE)
-_HEEL: Final = re.compile(r"(left|right|l|r)_?(ankle|heel)$", re.IGNORECASE)
-
 
 @feature(reads=(Role.HUMAN_BODY,))
 def source_stance(ep: Episode, poses: Poses | None) -> Stance | None:
@@ -32,7 +25,7 @@ def source_stance(ep: Episode, poses: Poses | None) -> Stance | None:
     if poses is None or not poses.timed:
         return None
     for stream in ep.by_role(Role.HUMAN_BODY):
-        feet = _feet(stream)
+        feet = human_feet(stream)
         rate = float(stream.rate) if stream.rate else None
         t = stamps(stream.t, rate, nominal=stream.clock is Clock.NOMINAL)
         at = None if t is None or feet is None else placed(ep, stream, t, poses.t)
@@ -56,23 +49,3 @@ def stance(
         return None
     level = ground.declared if ground.declared is not None else ground.estimate
     return sole_stance(poses.t, poses.soles, level, poses.stream) if np.isfinite(level) else None
-
-
-def _feet(stream: Stream) -> NDArray[np.float64] | None:
-    """(m, 2, p, 3) m, left and right, toe and heel as far as the source has them; None without feet."""
-    if stream.frame.startswith(("unresolved", "local")) or any(c.unit != "m" for c in stream.channels):
-        return None
-    at = {name: i for i, name in enumerate(stream.names)}
-    joints = {name.rpartition(".")[0] for name in at}
-    found = []
-    for pattern in (_TOE, _HEEL):
-        named = {m[1][0].lower(): j for j in sorted(joints) if (m := pattern.search(j))}
-        if {"l", "r"} <= named.keys():
-            found.append([[at.get(f"{named[s]}.{e}", -1) for e in "xyz"] for s in ("l", "r")])
-    if not found or any(i < 0 for point in found for side in point for i in side):
-        return None
-    columns = np.array(found).transpose(1, 0, 2)
-    x = np.asarray(stream.x[:, columns.reshape(-1)], np.float64).reshape(len(stream.x), *columns.shape)
-    if stream.valid is not None:
-        x[~stream.valid] = np.nan
-    return x
