@@ -17,9 +17,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.signals.content_map import BLOCK, Map, Take, Track, learn
+from assay.signals.content_map import Map, Take, Track, learn
 from assay.signals.flow import Flow
-from assay.signals.lag_curve import Curve, Peaks, circular, coarse, huber, peaks
+from assay.signals.lag_curve import Curve, Peaks, circular, coarse, huber, lead, peaks
 
 __all__ = [
     "Drift",
@@ -52,8 +52,12 @@ _UNSURE: Final = 0.8  # units of standard error in one window
 _MOVES: Final = 0.05  # of the corpus's mean power of predicted flow; less is no motion
 _KEPT, _KEPT_SHARE = 3, 0.4  # windows that must agree, and their share of those in which the robot moves
 _APART: Final = 1.5  # units from the common lag at which a window does not agree
-_RIVAL: Final = 5.0  # units from the best lag at which a peak is another answer
-_BY_CHANCE: Final = 0.6  # of the best agreement; as much at any other lag of the episode, and it is chance
+_RIVAL: Final = (
+    1 / 6
+)  # s (2.5 units where those are long) from the best lag at which a peak is another answer
+# Agreement at any other lag of the episode, as a share of the best: up to the first it is chance's, beyond
+# the second the motion repeats itself; between them the best must lead by so many standard errors.
+_CHANCE, _REPEATS, _LEADS = 0.6, 0.9, 5.0
 _END: Final = 10.0  # s of an episode's end
 _DRIFTS: Final = 60.0  # s; in longer episodes the lag may run away
 _FASTEST: Final = 1.5e-3  # s/s of drift that is looked for
@@ -104,19 +108,21 @@ class Windows:
 
     Attributes:
         t: (w,) s, their middles, from the first flow on; lag: (w,) s; se: (w,) s, of noise alone.
+        course: (w,) s, the straight line along which a long episode's lag was looked for.
         ok: (w,) bool, whether a window may be used; moving: (w,) bool, whether the joints move.
         long: s of a window; length: s of the episode.
-        rival: agreement of the whole episode at its best other lag, as a share of the best.
+        ambiguous: whether the episode as a whole agrees about as well at another lag.
     """
 
     t: Floats
     lag: Floats
     se: Floats
+    course: Floats
     ok: Bools
     moving: Bools
     long: float
     length: float
-    rival: float
+    ambiguous: bool
 
 
 def estimate(known: Map, flow: Flow, q: NDArray[Any], tq: NDArray[np.int64]) -> Estimate:
@@ -174,20 +180,21 @@ def windows(known: Map, flow: Flow, q: NDArray[Any], tq: NDArray[np.int64]) -> W
     """The lag over time, before it is summed up."""
     track = Track.of(flow, q, tq, known.step)
     length = len(track.t) * known.step
-    rows = round(BLOCK * known.unit / known.step)
+    rows = known.rows
     long = _PER_WINDOW * rows
     if len(track.t) < long:
         none = np.zeros(0)
-        return Windows(none, none, none, none > 0, none > 0, long * known.step, length, np.inf)
+        return Windows(none, none, none, none, none > 0, none > 0, long * known.step, length, True)
     line = _course(known, track, rows) if length > _DRIFTS else (0.0, 0.0)
     motion = track.motion(known.lag, known.reach, line)
     curve = Curve.of(track.flow, motion, known.weights, known.trust, known.reach)
-    found = peaks(*curve.windows(rows, _PER_WINDOW), rival=_RIVAL * known.unit / known.step)
+    found = peaks(*curve.windows(rows, _PER_WINDOW), rival=_apart(known))
     t = np.asarray((np.arange(len(found.at)) + _PER_WINDOW / 2) * rows * known.step, np.float64)
-    lag = known.lag + line[0] + line[1] * t + found.at * known.step
+    course = line[0] + line[1] * t
+    lag = known.lag + course + found.at * known.step
     moving = found.ours >= _MOVES * known.power * long
-    return Windows(t, lag, found.se * known.step, moving & _usable(found, known), moving,
-                   long * known.step, length, _rival(known, track, motion))  # fmt: skip
+    return Windows(t, lag, found.se * known.step, course, moving & _usable(found, known), moving,
+                   long * known.step, length, _ambiguous(known, track, motion))  # fmt: skip
 
 
 def _usable(found: Peaks, known: Map) -> Bools:
@@ -196,16 +203,26 @@ def _usable(found: Peaks, known: Map) -> Bools:
     return (found.lead >= lead) & (found.score >= _AGREE) & sure & ~found.edge
 
 
-def _rival(known: Map, track: Track, motion: Floats) -> float:
-    """Agreement at the best lag that chance offers, over all circular shifts, as a share of the best."""
+def _apart(known: Map) -> float:
+    return max(_RIVAL, 2.5 * known.unit) / known.step
+
+
+def _ambiguous(known: Map, track: Track, motion: Floats) -> bool:
+    """Whether the episode as a whole agrees about as well at another lag, of all circular shifts."""
     n, reach = len(track.t), known.reach
-    score = circular(track.flow, motion[reach : reach + n], known.weights, known.trust)
+    moves = motion[reach : reach + n]
+    score = circular(track.flow, moves, known.weights, known.trust)
     lag = np.arange(n)
     lag = np.where(lag > n // 2, lag - n, lag)
     best = int(np.where(np.abs(lag) <= reach, score, -np.inf).argmax())
     apart = np.abs(lag - lag[best])
-    far = np.minimum(apart, n - apart) >= _RIVAL * known.unit / known.step
-    return float(score[far].max() / max(score[best], 1e-9)) if far.any() else np.inf
+    far = np.minimum(apart, n - apart) >= _apart(known)
+    other = int(np.where(far, score, -np.inf).argmax())
+    share = score[other] / max(score[best], 1e-9)
+    if share <= _CHANCE or share > _REPEATS:
+        return bool(share > _CHANCE)
+    pair = np.stack([np.roll(moves, x, axis=0) for x in (best, other)])
+    return lead(track.flow, pair, known.weights, known.trust, known.rows) < _LEADS
 
 
 def _course(known: Map, track: Track, rows: int) -> tuple[float, float]:
@@ -233,8 +250,10 @@ def _summed(known: Map, seen: Windows, among: Bools) -> Estimate:
         return refused
     n, kept = int(moving.sum()), int(ok.sum())
     if kept >= _KEPT:
-        lag, scatter = huber(seen.lag[ok])
-        kept = int(np.sum(np.abs(seen.lag[ok] - lag) <= _APART * known.unit))
+        beside = seen.lag[ok] - seen.course[ok]
+        off, scatter = huber(beside)
+        lag = off + float(seen.course[ok].mean())
+        kept = int(np.sum(np.abs(beside - off) <= _APART * known.unit))
     if kept < _KEPT or kept < _KEPT_SHARE * n:
         return Estimate(np.nan, np.nan, "undecided", f"{kept} of {n} windows agree", kept=kept / n)
     apart = max(kept * (seen.t[1] - seen.t[0]) / seen.long, 1.0)
@@ -252,7 +271,7 @@ def _refused(known: Map, seen: Windows, moving: Bools) -> Estimate | None:
         why, detail = "undecided", f"joints predict nothing of these pictures in {known.episodes} episodes"
     elif moving.sum() < _KEPT:
         why, detail = "still", "too little motion to compare"
-    elif seen.rival > _BY_CHANCE:
+    elif seen.ambiguous:
         why, detail = "undecided", "another lag fits as well"
     else:
         return None

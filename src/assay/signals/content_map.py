@@ -24,12 +24,12 @@ Floats = NDArray[np.float64]
 Take = tuple[Flow, NDArray[Any], NDArray[np.int64]]
 """A camera's `Flow`, joint positions (m, d) and their stamps (m,) int64 ns on the same time axis."""
 
-BLOCK: Final = 15.0
-"""Units (see `Map.unit`) that the jackknife leaves out at a time."""
+BLOCK: Final = 0.5
+"""Seconds that the jackknife leaves out at a time."""
 
 _SMOOTH: Final = 1.0  # units, sd of the low-pass
 _SLOW: Final = 8.0  # units, sd of what is taken off as slow
-_REACH: Final = 15  # units on either side of the expected lag
+_REACH: Final = 0.5  # s on either side of the expected lag
 _RIDGES: Final = (1e-3, 1e-2, 1e-1)
 _ROUNDS: Final = 2
 _FIRST: Final = (0.2, 0.6)  # s, middle and half width of where a rig's lag is looked for
@@ -67,7 +67,12 @@ class Map:
     @property
     def reach(self) -> int:
         """Steps on either side of the expected lag."""
-        return round(_REACH * self.unit / self.step)
+        return round(_REACH / self.step)
+
+    @property
+    def rows(self) -> int:
+        """Steps of a block."""
+        return max(round(BLOCK / self.step), 2)
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON."""
@@ -196,10 +201,9 @@ def _ridge(normal: Floats, cross: Floats, whole: Floats, count: int, ridge: floa
 
 def _own_lag(track: Track, fit: _Fit, group: int, lag: float) -> float:
     """Seconds that an episode is later than ``lag``, by the map that did not see its group."""
-    unit = max(track.step, 1 / 30)
-    reach = round(_REACH * unit / track.step)
+    reach, rows = round(_REACH / track.step), max(round(BLOCK / track.step), 2)
     curve = Curve.of(track.flow, track.motion(lag, reach), fit.others[group], fit.trust, reach)
-    return float(peaks(*curve.whole(round(BLOCK * unit / track.step))).at[0]) * track.step
+    return float(peaks(*curve.whole(rows)).at[0]) * track.step
 
 
 def _solved(normal: Floats, cross: Floats, ridge: float) -> Floats:

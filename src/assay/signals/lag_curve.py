@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Curve", "Peaks", "circular", "coarse", "huber", "peaks"]
+__all__ = ["Curve", "Peaks", "circular", "coarse", "huber", "lead", "peaks"]
 
 Floats = NDArray[np.float64]
 
@@ -106,6 +106,19 @@ def circular(flow: Floats, motion: Floats, weights: Floats, trust: Floats) -> Fl
     ours = np.einsum("ij,ij->", motion @ ((weights * trust) @ weights.T), motion)
     theirs = np.sum((flow * flow) @ trust)
     return np.asarray(np.fft.irfft(spectrum, n) / np.sqrt(max(float(ours * theirs), 1e-30)))
+
+
+def lead(flow: Floats, pair: Floats, weights: Floats, trust: Floats, rows: int) -> float:
+    """Standard errors by which the first of two motions (2, n, d) agrees better with the flow (n, c)."""
+    felt, metric = (flow * trust) @ weights.T, (weights * trust) @ weights.T
+    edges = np.arange(0, max(len(flow) // rows, 1) * rows, rows)
+    inner = np.stack([np.add.reduceat(np.einsum("ij,ij->i", felt, m), edges) for m in pair])
+    ours = np.stack([np.add.reduceat(np.einsum("ij,ij->i", m @ metric, m), edges) for m in pair])
+    theirs = np.add.reduceat((flow * flow) @ trust, edges)
+    left = [x.sum(axis=-1, keepdims=True) - x for x in (inner, ours, theirs)]
+    without = _cosine(*left)
+    gap = _cosine(inner.sum(axis=-1), ours.sum(axis=-1), theirs.sum())
+    return float((gap[0] - gap[1]) / max(float(_spread(without[0] - without[1])), 1e-9))
 
 
 def coarse(flow: Floats, motion: Floats, weights: Floats, trust: Floats, reach: int, rows: int) -> Floats:
