@@ -26,12 +26,10 @@ from numpy.typing import NDArray
 
 from assay.errors import UnreadableError
 from assay.inside import open_inside, path_inside
-from assay.model import Clip, Packet, Packets
+from assay.model import Clip
+from assay.packets import BROKEN, MOST_PIXELS, STRICT, drained, frames_of, said
 
 __all__ = ["Container", "Decoded", "Tap", "contents", "index", "luma"]
-
-MOST_PIXELS: Final = 64_000_000
-"""Pixels of a picture beyond which a file is refused: four times an 8K camera's."""
 
 MOST_PACKETS: Final = 10_000_000
 """Packets beyond which a file is refused: 92 hours at 30 Hz."""
@@ -41,11 +39,8 @@ MOST_SAMPLES: Final = 50_000_000
 
 _CHUNK_BYTES: Final = 5_000_000  # 16 pictures of 640 x 480: few calls, and still in the cache
 _PLANAR: Final = ("yuv420p", "yuvj420p", "yuv422p", "yuvj422p", "yuv444p", "yuvj444p", "nv12", "nv21", "gray")
-_BROKEN: Final = (av.error.FFmpegError, ValueError, OSError, EOFError, OverflowError)
 # Only what is in the file itself: no other protocol, no external data references.
 _OPTIONS: Final = {"protocol_whitelist": "none", "enable_drefs": "0", "use_absolute_path": "0"}
-# A damaged picture is an error and not a guess painted over it.
-_STRICT: Final = {"err_detect": "crccheck+bitstream+buffer+explode", "max_pixels": str(MOST_PIXELS)}
 
 
 class Tap(Protocol):
@@ -167,7 +162,7 @@ def luma(clip: Clip, taps: Sequence[Tap]) -> Decoded:
     frames = (
         _decode(clip, found, wanted, complaints)
         if clip.packets is None
-        else _stored(clip.packets, complaints)
+        else frames_of(clip.packets, complaints)
     )
     for position, frame in frames:
         plane = _luma(frame)
@@ -221,7 +216,7 @@ def sound(root: Path, path: str, t0: int, t1: int) -> Sound | None:
             )
         stream.codec_context.thread_count = 1
         x = np.full(n, np.nan, np.float32)
-        with suppress(*_BROKEN):  # what could not be decoded stays NaN
+        with suppress(*BROKEN):  # what could not be decoded stays NaN
             _fill(source, stream, x, t0, rate)
         return Sound(t0, rate, x)
 
@@ -285,8 +280,8 @@ def _collect(source: Any, stream: Any, pts: array[int], flags: bytearray, path: 
                 raise UnreadableError(
                     "the video has too many packets", where=path, found=f"over {len(pts) - 1}"
                 )
-    except _BROKEN as error:
-        return _said(error)
+    except BROKEN as error:
+        return said(error)
     return ""
 
 
@@ -320,7 +315,7 @@ def _container(root: Path, path: str) -> Iterator[Any]:
         kind = _container_format(file, path)
         try:
             source: Any = av.open(file, format=kind, options=dict(_OPTIONS), buffer_size=1 << 18)
-        except _BROKEN as error:
+        except BROKEN as error:
             raise UnreadableError(
                 "the video cannot be opened", where=path, found=_complaint(file, kind, error),
                 remedy="deliver the whole file",
@@ -342,7 +337,7 @@ def _video_stream(source: Any, path: str) -> Any:
             expected=f"at most {MOST_PIXELS // 1_000_000} million pixels",
         )  # fmt: skip
     context.thread_count = 1
-    context.options = dict(_STRICT)
+    context.options = dict(STRICT)
     return stream
 
 
@@ -404,11 +399,7 @@ def _complaint(file: BinaryIO, kind: str, error: BaseException) -> str:
         names = [name for name, _, _ in _boxes(file, 0, file.seek(0, os.SEEK_END))]
         if b"moov" not in names and b"moof" not in names:
             return "no index (moov): the file was cut, or its recording never ended"
-    return _said(error)
-
-
-def _said(error: BaseException) -> str:
-    return str(getattr(error, "strerror", None) or error).rstrip(".")
+    return said(error)
 
 
 # ------------------------------------------------------------------------------------------- decoding
@@ -436,62 +427,6 @@ def _decode(
         if nearest >= 0 or start is None:
             return
     yield from _matched(clip, wanted, complaints, None)
-
-
-def _stored(stored: Packets, complaints: list[str]) -> Iterator[tuple[int, Any]]:
-    """(position, frame) of pictures that lie in messages; after an error, on from the next key picture."""
-    context, lost = _context(stored.codec, complaints), False
-    if context is None and not stored.codec.startswith("raw:"):
-        return
-    position = -1
-    for position, one in enumerate(stored):
-        if lost and not stored.key[position]:
-            continue
-        try:
-            if context is None:
-                yield position, _raw(one, stored.codec.removeprefix("raw:"))
-                continue
-            packet = av.Packet(one.data)
-            packet.pts = packet.dts = position
-            ready, lost = context.decode(packet), False
-        except _BROKEN as error:
-            complaints.append(_said(error))
-            ready, lost = _drained(context) if context else [], True
-            if context:
-                context.flush_buffers()
-        yield from ((position if frame.pts is None else frame.pts, frame) for frame in ready)
-    if context is not None and position >= 0:
-        yield from ((position if frame.pts is None else frame.pts, frame) for frame in _drained(context))
-
-
-def _context(codec: str, complaints: list[str]) -> Any:
-    """A decoder, or None for plain pixels and where there is none."""
-    if codec.startswith("raw:"):
-        return None
-    try:
-        context: Any = av.CodecContext.create(codec, "r")
-    except _BROKEN as error:
-        complaints.append(_said(error))
-        return None
-    context.thread_count = 1
-    context.options = dict(_STRICT)
-    return context
-
-
-def _raw(one: Packet, form: str) -> Any:
-    depth = {"gray": 1, "rgb24": 3, "bgr24": 3}.get(form, 4)
-    step = one.step or one.width * depth
-    if (
-        not 0 < one.width * one.height <= MOST_PIXELS
-        or step < one.width * depth
-        or step * one.height > len(one.data)
-    ):
-        raise ValueError(f"{len(one.data)} bytes are no picture of {one.width} x {one.height} pixels")
-    rows = np.frombuffer(one.data, np.uint8, step * one.height).reshape(one.height, step)
-    pixels = np.ascontiguousarray(rows[:, : one.width * depth])
-    return av.VideoFrame.from_ndarray(
-        pixels if depth == 1 else pixels.reshape(one.height, one.width, depth), form
-    )
 
 
 def _matched(
@@ -527,20 +462,12 @@ def _all_frames(source: Any, stream: Any, complaints: list[str]) -> Iterator[Any
                 continue
             lost = False
             ready = packet.decode()
-        except _BROKEN as error:
-            complaints.append(_said(error))
-            ready, lost = _drained(context), True
+        except BROKEN as error:
+            complaints.append(said(error))
+            ready, lost = drained(context), True
         yield from ready
         if lost:
             context.flush_buffers()
-
-
-def _drained(context: Any) -> list[Any]:
-    """Pictures that a decoder still holds after an error."""
-    try:
-        return list(context.decode(None))
-    except _BROKEN:
-        return []
 
 
 def _luma(frame: Any) -> NDArray[np.uint8]:
