@@ -236,14 +236,21 @@ def manifest(models: Path) -> dict[str, dict[str, str]]:
 
 
 def write(name: str, card: dict[str, Any]) -> None:
-    """One card as JSON, one joint, limit set, sole or link per line."""
+    """One card as JSON, one joint, limit set, sole, link or capsule per line.
+
+    Capsules that ``fit_capsules.py`` put into the card are kept.
+    """
+    path = CARDS / f"{name}.json"
+    before = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+    card = {key: before[key] for key in ("shell", "capsules") if key in before} | card
     lines = [f"  {json.dumps(key)}: {json.dumps(card[key])}" for key in ("name", "source", "licence")]
     lines += [
         f'  "{key}": [\n' + ",\n".join(f"    {json.dumps(row)}" for row in card[key]) + "\n  ]"
-        for key in ("joints", "limits", "soles", "tree")
+        for key in ("joints", "limits", "soles", "tree", "capsules")
         if card.get(key)
     ]
-    (CARDS / f"{name}.json").write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    lines += [f'  "shell": {json.dumps(card["shell"])}'] if "shell" in card else []
+    path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.embodiment.capsules import Capsules
 from assay.embodiment.naming import JointPart, Side
 from assay.embodiment.tree import Tree
 
@@ -123,6 +124,7 @@ class Embodiment:
         tree: links and joints; None where only limits are known. Its columns are the first of ``joints``.
         soles: one per foot; empty where the model does not show them: what needs a sole then abstains.
         hands: one per arm; sites: frames that the model names.
+        capsules: its shape; None where no public meshes were at hand: what needs a shape then abstains.
     """
 
     name: str
@@ -134,6 +136,7 @@ class Embodiment:
     soles: tuple[Sole, ...] = ()
     hands: tuple[Hand, ...] = ()
     sites: tuple[Site, ...] = ()
+    capsules: Capsules | None = None
     _lookup: dict[str, int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -156,13 +159,16 @@ class Embodiment:
 
     @property
     def digest(self) -> str:
-        """Identity of the numbers: limits and tree, whatever the body is called."""
+        """Identity of the numbers: limits, tree and shape, whatever the body is called."""
         digest = hashlib.sha256("\0".join(j.name for j in self.joints).encode())
         for limits in self.limits:
             for values in (limits.lower, limits.upper, limits.speed, limits.effort):
                 digest.update(values.tobytes())
         if self.tree is not None:
             for values in (self.tree.p, self.tree.quat, self.tree.axis):
+                digest.update(values.tobytes())
+        if self.capsules is not None:
+            for values in (self.capsules.a, self.capsules.b, self.capsules.radius):
                 digest.update(values.tobytes())
         return digest.hexdigest()[:16]
 

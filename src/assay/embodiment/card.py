@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.embodiment.body import Embodiment, Joint, LimitSet, Sole
+from assay.embodiment.capsules import Capsules
 from assay.embodiment.card_tree import tree_of
 from assay.embodiment.ends import hands
 from assay.errors import UsageError
@@ -54,7 +55,21 @@ def _card(name: str) -> Embodiment:
         for s in data.get("soles", ())
     )
     ends = hands(tree) if tree is not None else ()
-    return Embodiment(data["name"], joints, limits, data["source"], data["licence"], tree, soles, ends)
+    return Embodiment(data["name"], joints, limits, data["source"], data["licence"], tree, soles, ends,
+                      capsules=_capsules(data))  # fmt: skip
+
+
+def _capsules(data: dict[str, Any]) -> Capsules | None:
+    if "shell" not in data:
+        return None
+    shell, rows = data["shell"], data["capsules"]
+    a, b, radius = (np.array([row[key] for row in rows], np.float64) for key in ("a", "b", "radius"))
+    return Capsules(
+        tuple(row["link"] for row in rows),
+        a, b, radius,
+        frozenset(frozenset(pair) for pair in shell["touching"]),
+        shell["u"], shell["source"], shell["licence"],
+    )  # fmt: skip
 
 
 def _bound(values: list[float | None], sign: int) -> NDArray[np.float64]:
@@ -75,7 +90,14 @@ def _joined(name: str, bodies: list[Embodiment]) -> Embodiment:
         bodies[0].soles,
         bodies[0].hands,
         bodies[0].sites,
+        _bare(bodies[0]),
     )
+
+
+def _bare(body: Embodiment) -> Capsules | None:
+    """The robot's shape without the hands that others replace, whose shape is in no card."""
+    ends = {link for hand in body.hands for link in (hand.link, *hand.links)}
+    return body.capsules.without(ends) if body.capsules is not None else None
 
 
 def _side_by_side(sets: list[LimitSet]) -> LimitSet:

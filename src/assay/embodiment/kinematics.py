@@ -30,7 +30,7 @@ from numpy.typing import ArrayLike, NDArray
 from assay.embodiment.rotation import compose, rotate
 from assay.embodiment.tree import HINGE, SLIDE, Tree
 
-__all__ = ["Warm", "link_poses", "points", "warm"]
+__all__ = ["Kernel", "Warm", "compiled", "link_poses", "points", "warm"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -218,17 +218,22 @@ def _forward(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917  # long:
             x[t, k, 2] = pose[i, 2] + vz + aw * tz + ax * ty - ay * tx
 
 
-@cache
 def _kernel() -> tuple[Kernel, str]:
     """The compiled function and where it is kept."""
+    return compiled(_forward, _SIGNATURE)
+
+
+@cache
+def compiled(function: Kernel, signature: str) -> tuple[Kernel, str]:
+    """A function compiled for one signature, kept between processes where it can be, and where it is kept."""
     import numba
 
-    def compiled(*, kept: bool) -> Kernel:
-        made: Kernel = numba.njit(_SIGNATURE, cache=kept, nogil=True, error_model="numpy")(_forward)
-        return made
+    def made(*, kept: bool) -> Kernel:
+        kernel: Kernel = numba.njit(signature, cache=kept, nogil=True, error_model="numpy")(function)
+        return kernel
 
     try:
-        kernel = compiled(kept=True)
+        kernel = made(kept=True)
         return kernel, str(getattr(getattr(kernel, "stats", None), "cache_path", "") or "numba's cache")
     except (RuntimeError, OSError):  # no folder to write to, or it filled up while writing
         pass
@@ -236,10 +241,10 @@ def _kernel() -> tuple[Kernel, str]:
     if folder is not None:
         try:
             with _cache_in(numba, folder):
-                return compiled(kept=True), str(folder)
+                return made(kept=True), str(folder)
         except (RuntimeError, OSError):
             pass
-    return compiled(kept=False), "this process only"
+    return made(kept=False), "this process only"
 
 
 @contextmanager
