@@ -67,29 +67,36 @@ def _int(value: Any) -> int:
         return 0
 
 
+_NUMBERS: Final = frozenset({bool, int, float})
+_TEXT: Final = frozenset({str})
+
+
 def _flatten(value: Any, path: str, into: _Flat, depth: int) -> None:
+    """Kinds are compared, not asked for: this is the inner loop, and orjson makes no subclasses."""
     numbers, texts = into
-    if depth > MOST_DEPTH or len(numbers) + len(texts) > MOST_PATHS:
-        raise UnreadableError("the message is nested or spread beyond measure", where=path)
-    if isinstance(value, dict):
+    kind = type(value)
+    if kind in _NUMBERS:
+        numbers[path] = value
+    elif kind is str:
+        texts[path] = value if len(value) <= MOST_TEXT else f"{len(value)} characters"
+    elif kind is dict:
+        if depth > MOST_DEPTH or len(numbers) + len(texts) > MOST_PATHS:
+            raise UnreadableError("the message is nested or spread beyond measure", where=path)
         for name, inner in value.items():
             _flatten(inner, f"{path}.{name}" if path else name, into, depth + 1)
-    elif isinstance(value, bool | int | float):
-        numbers[path] = value
-    elif isinstance(value, str):
-        texts[path] = value if len(value) <= MOST_TEXT else f"{len(value)} characters"
-    elif isinstance(value, list):
+    elif kind is list and len(value) <= MOST_VALUES:
         _list(value, path, into, depth)
 
 
 def _list(value: list[Any], path: str, into: _Flat, depth: int) -> None:
     numbers, texts = into
-    if len(value) > MOST_VALUES:
-        return
-    if all(isinstance(v, bool | int | float) for v in value):
+    kinds = set(map(type, value))
+    if kinds <= _NUMBERS:
         numbers[path] = value
-    elif all(isinstance(v, str) for v in value):
-        texts[path] = tuple(v[:MOST_TEXT] for v in value)
+    elif kinds == _TEXT:
+        texts[path] = tuple(value) if len(max(value, key=len)) <= MOST_TEXT else ()
+    elif depth > MOST_DEPTH or len(numbers) + len(texts) > MOST_PATHS:
+        raise UnreadableError("the message is nested or spread beyond measure", where=path)
     else:
         for i, inner in enumerate(value):
             _flatten(inner, f"{path}[{i}]", into, depth + 1)
