@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -26,7 +27,7 @@ LAGS: Final = 0.5
 """s; a source further off in time than this is not looked for."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Seen:
     """One clip with its source and the map that it is judged by.
 
@@ -44,6 +45,23 @@ class Seen:
     held: Mapping[str, Any] | None
     handled: Flags
     limit: float
+
+    @cached_property
+    def ways(self) -> dict[str, Floats]:
+        """Side → (n, 3) m in the world, from where the grip should be to where it is."""
+        sides = [s for s in self.grips.hands if s in self.source.wrist]
+        return {s: off(self.map, self.source, self.grips, s) for s in sides}
+
+    @cached_property
+    def constants(self) -> dict[str, Floats]:
+        """Side → (3,) m in the torso's frame: the median of that, over manipulation where there is any."""
+        back = self.grips.torso * np.array([1.0, -1.0, -1.0, -1.0])
+        handled = self.handled == IN
+        found = {}
+        for side, way in self.ways.items():
+            use = np.isfinite(way).all(axis=1) & (handled if handled.any() else True)
+            found[side] = np.median(rotate(back[use], way[use]), axis=0) if use.any() else np.full(3, np.nan)
+        return found
 
     @property
     def moves_object(self) -> bool:
@@ -84,8 +102,7 @@ def deciding(seen: Seen) -> Iterator[Part]:
         fingers = [f for f in seen.grips.hands[side].tips if f"{side} {f}" in seen.map.fingers]
         fingers = [f for f in fingers if f in seen.source.tips.get(side, {})]
         if not seen.moves_object:
-            error = length(off(seen.map, seen.source, seen.grips, side))
-            yield Part(side, error, seen.handled, _told(seen, side))
+            yield Part(side, length(seen.ways[side]), seen.handled, _told(seen, side))
             for f in fingers:
                 way = length(finger_off(seen.map, seen.source, seen.grips, side, f))
                 yield Part(f"{side} {f}", way, seen.handled)
@@ -131,8 +148,8 @@ def beside(seen: Seen) -> Iterator[Evidence]:
     """Figures that decide nothing: raw, scaled, constant part, rest, angle, in contact, hand to hand, all."""
     both = []
     for side in (s for s in seen.grips.hands if s in seen.source.wrist):
-        way, handled, touch = _way(seen, side), seen.handled, _touching(seen, side)
-        error, constant = length(way), _constant(seen, side)
+        way, handled, touch = seen.ways[side], seen.handled, _touching(seen, side)
+        error, constant = length(way), seen.constants[side]
         raw = length(seen.grips.hands[side].p - seen.source.wrist[side])
         yield _figure(seen, f"{side} raw", raw, handled)
         yield _figure(seen, f"{side} scaled", error, handled)
@@ -145,10 +162,6 @@ def beside(seen: Seen) -> Iterator[Evidence]:
     if len(both) > 1:
         use = np.min(both, axis=0).astype(np.int8)
         yield _figure(seen, "hand to hand", _between(seen), use)
-
-
-def _way(seen: Seen, side: str) -> Floats:
-    return off(seen.map, seen.source, seen.grips, side)
 
 
 def _grip(seen: Seen, side: str) -> Floats:
@@ -178,14 +191,6 @@ def _between(seen: Seen) -> Floats:
     return np.abs(length(left - right) - length(ends_[0] - ends_[1]))
 
 
-def _constant(seen: Seen, side: str) -> Floats:
-    """(3,) m: median error in the torso's frame, over frames of manipulation where there are any."""
-    back = rotate(seen.grips.torso * np.array([1.0, -1.0, -1.0, -1.0]), _way(seen, side))
-    use = np.isfinite(back).all(axis=1)
-    use &= (seen.handled == IN) if (seen.handled == IN).any() else True
-    return np.median(back[use], axis=0) if use.any() else np.full(3, np.nan)
-
-
 def _angle(seen: Seen, side: str) -> Floats:
     """(n,) rad between the robot's forearm and the human's hand, or forearm where her hand is not known."""
     wrist, knuckle = seen.source.wrist[side], seen.source.knuckle[side]
@@ -198,11 +203,11 @@ def _angle(seen: Seen, side: str) -> Floats:
 
 def _told(seen: Seen, side: str) -> str:
     """Why a hand is off, in a few words: what is constant, what is not, whether another time fits."""
-    way = _way(seen, side)
+    way = seen.ways[side]
     use = (seen.handled == IN) & np.isfinite(way).all(axis=1)
     if not use.any() or length(way[use]).mean() <= seen.limit:
         return ""
-    constant = _constant(seen, side)
+    constant = seen.constants[side]
     rest = length(way - rotate(seen.grips.torso, constant))[use].mean()
     said = f"{np.linalg.norm(constant) * 100:.1f} cm are constant, {rest * 100:.1f} cm are not"
     late = _lag(seen, side, way, use)

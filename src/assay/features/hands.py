@@ -98,31 +98,26 @@ def _sources(
     ep: Episode, poses: Poses, contact: Sequence[Contact], stream: Stream, at: NDArray[np.int64], root: str,
     arms: Mapping[str, Mapping[str, str | None]], names: Mapping[str, str],
 ) -> Sources:  # fmt: skip
-    columns = {name: i for i, name in enumerate(stream.names)}
-    values = np.asarray(stream.x, np.float64)
-    if stream.valid is not None:
-        values = np.where(stream.valid[:, None], values, np.nan)
-
-    def where(joint: str | None) -> Floats:
-        if joint is None or not all(f"{joint}.{e}" in columns for e in "xyz"):
-            return np.full((len(poses.t), 3), np.nan)
-        return resample(at, values[:, [columns[f"{joint}.{e}"] for e in "xyz"]], poses.t)
-
-    limbs = {k: {s: where(j) for s, j in sides.items()} for k, sides in arms.items()}
-    tips = {
-        s: {f: where(tip) for f in FINGERS if (tip := _tip(names, s, f)) is not None} for s in SIDES
-    }  # fmt: skip
-    raw = [values[:, [columns[f"{arms['wrist'][s]}.{e}"] for e in "xyz"]] for s in SIDES]
+    ends = {s: {f: tip for f in FINGERS if (tip := _tip(names, s, f)) is not None} for s in SIDES}
+    wanted = [root, *(j for sides in (*arms.values(), *ends.values()) for j in sides.values())]
+    raw, known = _places(stream, [j for j in dict.fromkeys(wanted) if j is not None])
+    laid = resample(at, raw.reshape(len(raw), -1), poses.t).reshape(len(poses.t), -1, 3)
+    place = {joint: np.ascontiguousarray(laid[:, i]) for i, joint in enumerate(known)}
+    none = np.full((len(poses.t), 3), np.nan)
+    limbs = {k: {s: place.get(j or "", none) for s, j in sides.items()} for k, sides in arms.items()}
+    tips = {s: {f: place[tip] for f, tip in mine.items() if tip in place} for s, mine in ends.items()}
+    wrists = [raw[:, known.index(w)] for w in arms["wrist"].values() if w in known]
     part = stream.name.rpartition("/")[0]
     beside = [s for s in ep.streams if part and s.name.rpartition("/")[0] == part and len(s) == len(at)]
     things = [x for s in beside if s.role is Role.OBJECT_POSE and (x := _place(s)) is not None]
     thing = resample(at, things[0], poses.t) if len(things) == 1 else None
     touch = {s: _touch(s, contact, [b for b in beside if b.role is Role.EVENT], at, poses.t) for s in SIDES}
     return Sources(
-        stream.name, where(root), limbs["shoulder"], limbs["elbow"], limbs["wrist"], limbs["knuckle"], tips,
+        stream.name, place.get(root, none),
+        limbs["shoulder"], limbs["elbow"], limbs["wrist"], limbs["knuckle"], tips,
         {s: f for s, f in touch.items() if f is not None}, thing,
         float(ep.meta.get(f"noise/{stream.name}") or 0.0),
-        max(*(_jitter(x) for x in raw), *(_wobble(limbs, s) for s in SIDES)),
+        max(*(_jitter(x) for x in wrists), *(_wobble(limbs, s) for s in SIDES)),
     )  # fmt: skip
 
 
@@ -267,6 +262,16 @@ def _clock(ep: Episode, stream: Stream, poses: Poses) -> NDArray[np.int64] | Non
     rate = float(stream.rate) if stream.rate else None
     t = stamps(stream.t, rate, nominal=stream.clock is Clock.NOMINAL)
     return None if t is None else placed(ep, stream, t, poses.t)
+
+
+def _places(stream: Stream, joints: Sequence[str]) -> tuple[Floats, list[str]]:
+    """(m, k, 3) m of those joints that have all three coordinates, and which these are."""
+    columns = {name: i for i, name in enumerate(stream.names)}
+    known = [j for j in joints if all(f"{j}.{e}" in columns for e in "xyz")]
+    x = np.asarray(stream.x[:, [columns[f"{j}.{e}"] for j in known for e in "xyz"]], np.float64)
+    if stream.valid is not None:
+        x = np.where(stream.valid[:, None], x, np.nan)
+    return x.reshape(len(x), len(known), 3), known
 
 
 def _place(stream: Stream) -> Floats | None:

@@ -27,11 +27,13 @@ DOUBTED: Final = 0.8
 def shape_of(t: NDArray[np.int64], grips: Grips, source: Sources) -> dict[str, list[float | None]]:
     """The first ten seconds of both pairs of hands, 4 times a second: ``robot`` and ``human``, (240,) m."""
     at = t[0] + np.arange(SAMPLES) * round(STEP * 1e9)
-    robot = [_turned(grips.torso, hand.p - grips.root) for hand in grips.hands.values()]
+    part = slice(0, int(np.searchsorted(t, at[-1])) + 2)
+    back = grips.torso[part] * np.array([1.0, -1.0, -1.0, -1.0])
+    robot = [rotate(back, (hand.p - grips.root)[part]) for hand in grips.hands.values()]
     sides = [s for s in grips.hands if s in source.wrist]
-    frame = _frame(source)
-    human = [np.einsum("nij,nj->ni", frame, source.wrist[s] - source.root) for s in sides]
-    return {"robot": _kept(t, robot, at), "human": _kept(t, human, at)}
+    frame = _frame(source, part)
+    human = [np.einsum("nij,nj->ni", frame, (source.wrist[s] - source.root)[part]) for s in sides]
+    return {"robot": _kept(t[part], robot, at), "human": _kept(t[part], human, at)}
 
 
 def likeness(shapes: Mapping[str, Mapping[str, Sequence[Any]]]) -> tuple[tuple[str, ...], Floats, list[str]]:
@@ -79,17 +81,14 @@ def _centred(x: Floats) -> Floats:
 
 def _kept(t: NDArray[np.int64], hands: Sequence[Floats], at: NDArray[np.int64]) -> list[float | None]:
     x = np.concatenate([resample(t, h, at) for h in hands]).ravel()
-    return [None if np.isnan(v) else float(np.round(v, 3)) for v in x.tolist()]
+    return [None if v != v else v for v in np.round(x, 3).tolist()]  # noqa: PLR0124  # NaN is no JSON
 
 
-def _turned(torso: Floats, x: Floats) -> Floats:
-    return rotate(torso * np.array([1.0, -1.0, -1.0, -1.0]), x)
-
-
-def _frame(source: Sources) -> Floats:
+def _frame(source: Sources, part: slice) -> Floats:
     """(n, 3, 3) rows forward, left and up of the human's trunk, from shoulders and pelvis."""
-    left = source.shoulder["left"] - source.shoulder["right"]
-    up = 0.5 * (source.shoulder["left"] + source.shoulder["right"]) - source.root
+    shoulders = source.shoulder["left"][part], source.shoulder["right"][part]
+    left = shoulders[0] - shoulders[1]
+    up = 0.5 * (shoulders[0] + shoulders[1]) - source.root[part]
     forward = np.cross(left, up)
     rows = [forward, np.cross(up, forward), up]
     with np.errstate(invalid="ignore", divide="ignore"):
