@@ -308,6 +308,86 @@ def test_every_known_schema_decodes_as_rosbags_does(tmp_path: Path) -> None:
     assert stream(ep, "/topic.hand").clock is Clock.SENSOR
 
 
+def write_raw(file: Path, kind: str, definition: str, data: list[bytes]) -> None:
+    from mcap.writer import Writer
+
+    with file.open("wb") as out:
+        writer = Writer(out)
+        writer.start("ros2", "assay")
+        schema = writer.register_schema(kind, "ros2msg", definition.encode())
+        channel = writer.register_channel("/topic", "cdr", schema)
+        for i, one_ in enumerate(data):
+            writer.add_message(channel, EPOCH + i * 10**7, one_, EPOCH + i * 10**7)
+        writer.finish()
+
+
+def test_motors_of_an_unknown_type_are_joints_by_their_words(tmp_path: Path) -> None:
+    """Unitree's low state: an array of structures, each field of which is one stream."""
+    split = "=" * 80
+    definition = f"""uint8 mode
+unitree_hg/MotorState[3] motor_state
+uint32 tick
+{split}
+MSG: unitree_hg/MotorState
+uint8 mode
+float32 q
+float32 dq
+float32 tau_est
+int16[2] temperature
+"""
+    data = []
+    for i in range(4):
+        values = [struct.pack("<fff2h", i + m, 0.5, 2.0, 30, 31) for m in range(3)]
+        # Structures are not aligned, their numbers are: the first mode follows the message's own at once.
+        data.append(b"\0\1\0\0\5\1\0\0" + b"\1\0\0\0".join(values) + struct.pack("<I", i))
+    write_raw(tmp_path / "a.mcap", "unitree_hg/msg/LowState", definition, data)
+    ep = one(tmp_path)
+    q, dq = stream(ep, "/topic.motor_state.q"), stream(ep, "/topic.motor_state.dq")
+    assert (q.role, q.unit, q.x[:, 2].tolist()) == (Role.JOINT_POSITION, "rad", [2, 3, 4, 5])
+    assert (dq.role, dq.unit) == (Role.JOINT_VELOCITY, "rad/s")
+    assert stream(ep, "/topic.motor_state.tau_est").role is Role.JOINT_TORQUE
+    assert stream(ep, "/topic").names == ("mode", "tick")
+    assert stream(ep, "/topic.motor_state.temperature").x.shape == (4, 6)
+
+
+def test_every_sample_of_sound_has_its_own_time(tmp_path: Path) -> None:
+    definition = """builtin_interfaces/Time timestamp
+uint8[] data
+string format
+uint32 sample_rate
+uint32 number_of_channels
+"""
+    data = []
+    for i in range(3):
+        sound = (np.arange(8) + 8 * i).astype("<i2").tobytes()
+        head = struct.pack("<iII", EPOCH // 10**9, i * 500_000, len(sound)) + sound
+        data.append(b"\0\1\0\0" + head + struct.pack("<I", 8) + b"pcm-s16\0" + struct.pack("<II", 8000, 2))
+    write_raw(tmp_path / "a.mcap", "foxglove_msgs/msg/RawAudio", definition, data)
+    sound_ = stream(one(tmp_path), "/topic")
+    assert sound_.role is Role.AUDIO
+    assert sound_.clock is Clock.SENSOR
+    assert np.array_equal(sound_.x * 32768, np.arange(24).reshape(12, 2))
+    assert (sound_.t - EPOCH).tolist() == [125_000 * i for i in range(12)]
+
+
+def test_messages_compressed_one_by_one(tmp_path: Path) -> None:
+    path = bag(tmp_path, **{"compression_mode: ''": "compression_mode: MESSAGE"})
+    (base,) = path.parent.glob("*.db3")
+    with sqlite3.connect(base) as link:
+        for key, value in link.execute("select id, data from messages").fetchall():
+            link.execute("update messages set data = ? where id = ?", (zstandard.compress(value), key))
+    ep = one(tmp_path, "rosbag2")
+    assert stream(ep, "/joint_states.position").x.shape == (10, 7)
+    camera = stream(ep, "/camera/image/compressed")
+    assert camera.clip is not None
+    assert len(luma(camera.clip, []).t) == len(camera)
+    with sqlite3.connect(base) as link:
+        bomb = zstandard.compress(bytes(1 << 29))
+        link.execute("update messages set data = ? where id = 1", (bomb,))
+    with pytest.raises(UnreadableError, match="inflates beyond measure"):
+        one(tmp_path, "rosbag2")
+
+
 def test_layouts_without_end_stay_linear() -> None:
     """Texts that all differ make as many layouts as there are messages; each is walked once."""
     walked = 0

@@ -26,6 +26,11 @@ _WIDTHS: Final = {
     "float64": "f8",
 }  # fmt: skip
 _BASE, _NAME, _ARRAY, _SEQUENCE = 1, 2, 3, 4
+_BUILTIN: Final = {
+    f"builtin_interfaces/msg/{name}": [("sec", (_BASE, ("int32", 0))), ("nanosec", (_BASE, ("uint32", 0)))]
+    for name in ("Time", "Duration")
+}
+"""Types that definitions may use without bringing them."""
 MOST_DEPTH: Final = 12
 MOST_FIELDS: Final = 20_000
 MOST_DEFINITION: Final = 1 << 20
@@ -86,7 +91,7 @@ def _types(type_: str, language: str, definition: bytes) -> tuple[str, Fields]:
     except Exception as error:  # a parser of strangers' texts
         why = str(error).splitlines()[0][:80] if str(error) else type(error).__name__
         raise UnreadableError("the message definition cannot be read", where=type_, found=why) from error
-    return name, {k: v[1] for k, v in found.items()}
+    return name, {**_BUILTIN, **{k: v[1] for k, v in found.items()}}
 
 
 @dataclass(slots=True)
