@@ -1,8 +1,9 @@
 """Faults of hands in real retargeted clips: each takes (clips, dose, generator) and gives a planted clip.
 
-The map is the one that a run would judge the clip by, learnt from the clips of the other folds. The robot's
-hand is put where the map says it should be, plus the clip's own error, plus the fault, so that the mean
-distance is the dose: the clip's own error is counted in, and shrunk where it is more than half of the dose.
+Where a hand should be is told by the map learnt from all clips; the gate is given the one that a run would
+give it, learnt from the clips of the other folds. The robot's hand is put where the first says it should be,
+plus the clip's own error, plus the fault, so that the mean distance is the dose: the clip's own error is
+counted in, and shrunk where it is more than half of the dose.
 The whole clip counts as manipulation, which ASAP's clips hardly hold.
 """
 
@@ -61,7 +62,7 @@ def finger(bases: Sequence[Base], dose: float, rng: Rng) -> Planted | None:
     base, side = _drawn(bases, rng)
     ep, grips, source = seen(base)
     model = _model(base, bases)
-    map_ = HandMap.of(model["map"])
+    map_ = _truth(base, bases)
     hand = grips.hands[side]
     ahead = hand.p + (map_.grip + 0.1) * hand.axis
     noise = rng.normal(0.0, SHAKE, ahead.shape)
@@ -69,7 +70,7 @@ def finger(bases: Sequence[Base], dose: float, rng: Rng) -> Planted | None:
     own = off(map_, source, grips, side) - noise
     way = rotate(hand.quat, _unit(rng))
     tip = ahead - own + _of_size(own, way, dose)
-    fingers = {f"{side} index": (map_.arm, map_.grip, 0.0, 0.0, 0.0)}
+    fingers = {f"{side} index": (map_.arm, map_.grip, 0.0, 0.0, 0.0)}  # of a finger that is made up
     hands = {**grips.hands, side: replace(hand, tips={"index": (tip, hand.quat)})}
     given = {
         "grips": replace(grips, hands=hands),
@@ -83,8 +84,9 @@ def from_object(bases: Sequence[Base], dose: float, rng: Rng) -> Planted | None:
     """A box, made up 20 cm beside each hand, is held ``dose`` m too near or too far in the mean."""
     base, side = _drawn(bases, rng)
     ep, grips, source = seen(base)
-    map_ = HandMap.of(_model(base, bases)["map"])
+    map_ = _truth(base, bases)
     way = 0.2 * rotate(grips.torso, _unit(rng)) + rng.normal(0.0, SHAKE, grips.root.shape)
+    gate = HandMap.of(_model(base, bases)["map"])
     apart = np.linalg.norm(way, axis=1, keepdims=True)
     hand = grips.hands[side]
     size = dose * (1 if rng.integers(2) else -1)
@@ -92,7 +94,7 @@ def from_object(bases: Sequence[Base], dose: float, rng: Rng) -> Planted | None:
         "grips": replace(grips, thing=hand.p + map_.grip * hand.axis + way * (1 + size / apart)),
         "source_hands": replace(source, thing=source.wrist[side] + way,
                                 touch={s: np.full(len(way), np.int8(s == side)) for s in SIDES}),
-        "hand_map": {group_of(ep): {"map": None, "held": {"grip": map_.grip, "u": map_.u, "hands": 20}}},
+        "hand_map": {group_of(ep): {"map": None, "held": {"grip": gate.grip, "u": gate.u, "hands": 20}}},
     }  # fmt: skip
     return Planted(ep, int(_t(ep)[0]), int(_t(ep)[-1]), channels=(f"{side} to object",), given=given)
 
@@ -115,12 +117,17 @@ def _calibrated(bases: tuple[Base, ...]) -> Mapping[str, Any]:
         features = Features(base.ep, plugs.features())
         rows[base.ep.id] = statistic.summarise(base.ep, *(features.get(n) for n in statistic.needs))
     made = calibrate.Calibration({"hand_map": calibrate.fit(statistic, rows)}, {"hand_map": sorted(rows)})
-    return {name: made.for_episode(name)["hand_map"] for name in rows}
+    return {"": made.models["hand_map"]["full"], **{n: made.for_episode(n)["hand_map"] for n in rows}}
 
 
 def _model(base: Base, bases: Sequence[Base]) -> dict[str, Any]:
     found: dict[str, Any] = learnt("RTG002", base, bases)["hand_map"][group_of(base.ep)]
     return found
+
+
+def _truth(base: Base, bases: Sequence[Base]) -> HandMap:
+    made = _calibrated(tuple(b for b in bases if b.set == base.set))[""]
+    return HandMap.of(made[group_of(base.ep)]["map"])
 
 
 def _drawn(bases: Sequence[Base], rng: Rng) -> tuple[Base, str]:
@@ -139,7 +146,7 @@ def _sound(base: Base, bases: tuple[Base, ...]) -> bool:
 def _planted(base: Base, side: str, dose: float, way: Float, bases: Sequence[Base]) -> Planted | None:
     ep, grips, source = seen(base)
     model = _model(base, bases)
-    map_ = HandMap.of(model["map"])
+    map_ = _truth(base, bases)
     hand = grips.hands[side]
     error = _of_size(off(map_, source, grips, side), way, dose)
     p = mapped(map_, source, side, grips.root) + error - map_.grip * hand.axis

@@ -9,8 +9,9 @@ __all__ = ["NOTES"]
 NOTES: Final[dict[str, str]] = {
     "RTG001": "The GR1 abstains: no card of its body is packaged.",
     "RTG002": (
-        "The robot's hand was moved as its links would have it, the source left alone. One to five of the "
-        "eleven clips with a hand 4 or 8 cm off, calibration included: all found, and no other clip failed. "
+        "Where a hand should be is told by a map learnt from all eleven clips, the verdict by that of the "
+        "other folds. Fingertips and boxes are made up on real arms. One to five of the eleven clips with a "
+        "hand 4 or 8 cm off, calibration included: all found, and no other clip failed. "
         "Sources of two clips exchanged, all 110 ways: 107 named with the clip that they are of, no other."
     ),
     "RTG008": ("The GR1 abstains: no card of its body is packaged. Noise above 7e-4 rad breaks plateaus up."),
