@@ -376,11 +376,15 @@ def _record(
 
 def _timing(i: int) -> list[dict[str, Any]]:
     """A camera whose deviation is measured, one that nobody stamped, and a command on the same row."""
-    against, empty = "observation.state", dict.fromkeys(("seconds", "u", "ppm", "ppm_u", "hand"))
+    against, empty = (
+        "observation.state",
+        dict.fromkeys(("seconds", "u", "ppm", "ppm_u", "rate", "jitter", "hand")),
+    )
     lag = 0.004 + 0.001 * (i % 9)
     cameras = {
         "settled": "bounded", "by": "content", "reference": "deviation", "seconds": lag, "u": 0.006,
-        "ppm": None, "ppm_u": None, "hand_speed": 0.55, "hand": 0.55 * lag, "cure": "a clap at both ends",
+        "ppm": None, "ppm_u": None, "rate": 29.97, "jitter": 3e-4,
+        "hand_speed": 0.55, "hand": 0.55 * lag, "cure": "a clap at both ends",
         "detail": "deviation from the rig's median; a lateness that the whole corpus shares is not in it",
     }  # fmt: skip
     assumed = {"settled": "assumed", "by": "", "reference": "", "hand_speed": 0.55, **empty}

@@ -1,4 +1,4 @@
-"""Clocks held against each other: drift with an honest error, jumps, exact rates, and what is known of time."""
+"""Clocks held against each other: drift with an honest error, jumps, exact rates, what is known of time."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -289,6 +289,14 @@ def test_a_deviation_from_the_rig_is_bounded_only() -> None:
     seen = Offset(CAMERA, STATE, 0, 10**9, 0.005, 0.004, "content", reference="deviation")
     row = known(teleop(), content={CAMERA: [seen]})[CAMERA]
     assert (row["settled"], row["by"], row["reference"]) == ("bounded", "content", "deviation")
+
+
+def test_a_declared_offset_of_the_camera_makes_a_deviation_absolute() -> None:
+    seen = Offset(CAMERA, STATE, 0, 10**9, 0.005, 0.004, "content", reference="deviation")
+    declared = {f"cameras/{CAMERA}/offset": 0.03, f"cameras/{CAMERA}/offset_u": 0.003}
+    row = known(replace(teleop(), meta=declared), content={CAMERA: [seen]})[CAMERA]
+    assert (row["settled"], row["reference"]) == ("measured", "absolute")
+    assert (row["seconds"], row["u"]) == (pytest.approx(0.035), pytest.approx(0.005))
 
 
 def test_offsets_are_found_in_whatever_a_feature_returns() -> None:

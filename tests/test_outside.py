@@ -103,6 +103,16 @@ def test_a_log_that_leads_to_nothing_says_why(tmp_path: Path, path: str, text: s
     assert says in dict(found(ep).missing)["head"]
 
 
+def test_a_log_says_nothing_of_stamps_made_from_the_rate(tmp_path: Path) -> None:
+    (tmp_path / "ptp.log").write_text(PTP)
+    ep = recorded(tmp_path, f'[evidence.head]\nkind = "ptp4l"\npath = "ptp.log"\nstreams = ["{CAMERA}"]\n')
+    made = ep.stream(CAMERA)
+    assert made is not None
+    found_ = found(ep.with_stream(replace(made, clock=Clock.NOMINAL)))
+    assert found_.offsets == ()
+    assert "did not stamp this stream" in dict(found_.missing)["head"]
+
+
 def with_counters(ep: Episode, late: float, ppm: float = 0.0) -> Episode:
     """Camera and state count the same trigger; the camera starts five counts later."""
     rng = np.random.default_rng(0)

@@ -68,7 +68,7 @@ def test_no_control_character_gets_through(hostile: FakeRun, form: str) -> None:
 
 def test_json_agrees_with_the_summary(run: FakeRun) -> None:
     found = json.loads(text(run, "json"), parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
-    assert list(found) == ["schema_version", "summary", "verdicts", "findings"]
+    assert list(found) == ["schema_version", "summary", "verdicts", "findings", "timing"]
     assert found["schema_version"] == run.summary["schema_version"]
     assert found["summary"] == json.loads(json.dumps(run.summary))
     agree(count(found["verdicts"], "gate", "status"), run)

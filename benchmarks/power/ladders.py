@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from benchmarks.power import clocks, damage, films, hands, motion, recoded, rows
+from benchmarks.power import clocks, damage, drifts, films, hands, motion, recoded, rows
 from benchmarks.power.trials import Ladder
 
 __all__ = ["LADDERS"]
@@ -134,4 +134,22 @@ _SYN = (
            only="pictures", on_limit=True, pictures=True, times=10),
 )  # fmt: skip
 
-LADDERS: Final[tuple[Ladder, ...]] = (*_ACT, *_RTG, *_MOTION, *_INT, *_SYN)
+_DRIFTS: Final = {1: (0, 50, 200, 500, 1111, 2000), 4: (0, 50, 120, 200, 278, 1000),
+                  12: (0, 20, 40, 93, 200, 1000), 40: (0, 10, 28, 50, 200, 1000)}  # fmt: skip
+"""Minutes → ppm; 1111, 278, 93 and 28 are two pictures by the end."""
+
+_CLOCKS = (
+    *(Ladder("SYN002", f"drift over {minutes} min by the common log", "ppm", doses,
+             round(1e6 / 30 / 60 / minutes, 3), drifts.logged(minutes), _ALL)
+      for minutes, doses in _DRIFTS.items()),
+    *(Ladder("SYN002", f"drift over {minutes} min, paired rows, 3 ms jitter", "ppm", _DRIFTS[minutes],
+             round(1e6 / 30 / 60 / minutes, 3), drifts.paired(minutes), _ALL) for minutes in (1, 12)),
+    Ladder("SYN004", "frames lost by one stream of two", "frames", (1, 2, 3, 4, 5), 2.5, drifts.camera_lost,
+           _G1),
+    Ladder("SYN004", "frames lost by every stream", "frames", (3, 4, 5, 10), 2.5, drifts.every_stream_lost,
+           _G1),
+    Ladder("SYN005", "jump of the log against the sensors", "ms",
+           tuple(m * 1e3 / 30 for m in _AROUND if m != 1), 1e3 / 30, drifts.jumped, _ALL, only="jump"),
+)  # fmt: skip
+
+LADDERS: Final[tuple[Ladder, ...]] = (*_ACT, *_RTG, *_MOTION, *_INT, *_SYN, *_CLOCKS)

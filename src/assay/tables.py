@@ -47,7 +47,7 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
     ),
     "timing": _schema(
         subject="s", stream="s", against="s", settled="s", by="s", reference="s", seconds="f", u="f",
-        ppm="f", ppm_u="f", hand_speed="f", hand="f", detail="s", cure="s",
+        ppm="f", ppm_u="f", rate="f", jitter="f", hand_speed="f", hand="f", detail="s", cure="s",
     ),
 }  # fmt: skip
 

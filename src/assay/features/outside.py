@@ -79,6 +79,10 @@ def _items(meta: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 def _logged(ep: Episode, item: Item) -> Iterator[Offset]:
     streams, against = _streams(ep, item.get("streams") or ()), _master(ep, item)
+    for stream in (*streams, against):
+        if stream.clock not in (Clock.SENSOR, Clock.RECEIVE):
+            raise UnreadableError("the log is of a clock that did not stamp this stream", where=stream.name,
+                                  found=f"stamps by {stream.clock}", expected="capture stamps")  # fmt: skip
     path = str(item.get("path", "")).replace("{id}", ep.id).replace("{stem}", _stem(ep))
     log = _read(ep, path, str(item.get("kind")))
     for stream in streams:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from assay.feature import feature
 from assay.model import Clock, Episode, Kind, Role, Stream
+from assay.signals.clocks import jitter
 from assay.signals.offsets import Offset, offsets_of
 
 __all__ = ["Timing", "timing"]
@@ -54,6 +55,8 @@ class Timing:
         reference: ``absolute``, or ``deviation`` from the rig's median over the corpus.
         seconds: how late the stream is, at the worse end; u: its standard uncertainty; NaN where unknown.
         ppm, ppm_u: how much faster its clock runs; NaN where unknown.
+        rate: Hz, by the usual step of its stamps; jitter: s, robust scatter of the steps; NaN on a clock that
+            is made from the rate.
         hand_speed: m/s, 95th percentile of the quicker hand's; NaN where the body is not known.
         hand: m, the lag times that speed: how far a hand has moved on in a picture that is late.
     """
@@ -67,6 +70,8 @@ class Timing:
     u: float = float("nan")
     ppm: float = float("nan")
     ppm_u: float = float("nan")
+    rate: float = float("nan")
+    jitter: float = float("nan")
     hand_speed: float = float("nan")
     hand: float = float("nan")
     detail: str = ""
@@ -88,6 +93,8 @@ def timing(
         return ()
     speed = _hand_speed(poses)
     group = {name: g.stream for g in ticks for name in (g.stream, *g.others)}
+    real = [g for g in ticks if g.clock is not Clock.NOMINAL and g.period]
+    rhythm = {g.stream: {"rate": 1e9 / g.period, "jitter": jitter(g.step)} for g in real}
     clocks = {a.stream: a for a in apart if a.against == reference.name}
     waits = {group[n]: [h for h in held if h.stream == group[n]] for n in group}
     found = (*offsets_of(claps), *offsets_of(outside), *offsets_of(content))
@@ -97,6 +104,7 @@ def timing(
         clock = clocks.get(group[stream.name])
         ways = [waits[group[s.name]] for s in (stream, reference)]
         row = _row(ep, stream, reference, clock, mine, ways)
+        row = replace(row, **rhythm.get(group[stream.name], {}))
         rows.append(_with_more(row, clock, outside, ep.meta, speed, others))
     return tuple(rows)
 
@@ -127,8 +135,7 @@ def _row(
             return _measured(pair, seen, "measured", "")
     relative = [o for o in offsets if o.reference == "deviation"]
     if relative:
-        detail = "deviation from the rig's median; a lateness that the whole corpus shares is not in it"
-        return replace(_measured(pair, relative, "bounded", detail), cure=_PROVE["clap"])
+        return _by_deviation(ep, pair, relative)
     sensed = stream.clock is Clock.SENSOR and ref.clock is Clock.SENSOR
     logged = [o for o in offsets if o.by == "log"]
     if logged:
@@ -149,6 +156,17 @@ def _measured(pair: Timing, offsets: Sequence[Offset], settled: Settled, detail:
         pair, settled=settled, by=worst.by, reference=worst.reference, seconds=worst.seconds,
         u=max(o.u for o in offsets), detail=detail,
     )  # fmt: skip
+
+
+def _by_deviation(ep: Episode, pair: Timing, offsets: Sequence[Offset]) -> Timing:
+    """Absolute only with what the sheet declares of the rig."""
+    offset, u = (ep.meta.get(f"cameras/{pair.stream}/{key}") for key in ("offset", "offset_u"))
+    if offset is None or u is None:
+        detail = "deviation from the rig's median; a lateness that the whole corpus shares is not in it"
+        return replace(_measured(pair, offsets, "bounded", detail), cure=_PROVE["clap"])
+    moved = [replace(o, seconds=o.seconds + offset, u=float(np.hypot(o.u, u))) for o in offsets]
+    found = _measured(pair, moved, "measured", f"with {offset * 1e3:g} ms of the camera declared")
+    return replace(found, reference="absolute")
 
 
 def _paired(pair: Timing, clock: Any, *, sensed: bool) -> Timing:

@@ -54,14 +54,22 @@ def drift_of(row: Row) -> str:
     return f"{number(_rounded(row['ppm']))} ± {number(_rounded(COVERAGE * row['ppm_u']))} ppm"
 
 
+def _rhythm(row: Row) -> str:
+    """``29.98 Hz, jitter 0.31 ms``."""
+    if row["rate"] is None:
+        return ""
+    return f"{number(row['rate'])} Hz, jitter {number(_rounded(1e3 * row['jitter']))} ms"
+
+
 def clock_text(rows: Sequence[Row], width: int) -> Iterator[str]:
     """The rows of one episode, or of one pair each, as lines of ``width``."""
     import textwrap
 
     for row in rows:
         head = f"{visible(row['stream'])} against {visible(row['against'])}: {said_of(row)}"
-        rest = (lag_of(row), f"drift {drift_of(row)}" if drift_of(row) else "", visible(row["detail"]),
-                f"would measure it: {row['cure']}" if row["cure"] else "")  # fmt: skip
+        drifts = f"drift {drift_of(row)}" if drift_of(row) else ""
+        cure = f"would measure it: {row['cure']}" if row["cure"] else ""
+        rest = (lag_of(row), drifts, _rhythm(row), visible(row["detail"]), cure)
         yield from textwrap.wrap(head, width, subsequent_indent="  ", break_on_hyphens=False)
         for part in filter(None, rest):
             yield from textwrap.wrap(

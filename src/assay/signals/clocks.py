@@ -240,6 +240,7 @@ def jitter(step: Int64) -> float:
     return 1.4826e-9 * float(np.median(np.abs(step - np.median(step)))) if len(step) else np.nan
 
 
+@lru_cache(maxsize=64)
 def exact(rate: Fraction) -> Fraction:
     """The rate that a rounded one stands for: 29.97 is 30000/1001, 30 is 30."""
     for nominal in _BROADCAST:
@@ -249,6 +250,7 @@ def exact(rate: Fraction) -> Fraction:
     return rate
 
 
+@lru_cache(maxsize=64)
 def sibling(rate: Fraction) -> Fraction | None:
     """The other one of a broadcast pair (30 for 29.97, 29.97 for 30), 0.1 % away; None for other rates."""
     rate = exact(rate)

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -157,7 +157,7 @@ def measure(
     ep: Episode, p: Params, apart: Sequence[Apart], claps: Any, outside: Any, content: Any, timing: Any
 ) -> Iterator[Outcome]:
     """The best evidence of every clock against that of the joints; and the table of what is known of each."""
-    yield Fact("timing", [asdict(row) for row in timing])
+    yield Fact("timing", [{n: getattr(row, n) for n in row.__slots__} for row in timing])
     yield from (Abstain("absent-stream", "declared, not there", d.name, "drift") for d in ep.missing(*TIMED))
     others = _offsets(claps, outside, content)
     pairs = {(a.stream, a.against): a for a in apart}

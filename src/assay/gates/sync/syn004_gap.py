@@ -51,6 +51,9 @@ class Params:
     limit: float = param(2.5, "frame", "three lost frames are 0.1 s, as long as SYN008's freeze", judged=True)
     quota: float = param(0.0, "1", "no hole of three frames is acceptable", judged=True)
     limit_lost: float = param(0.5, "frame", "half a frame over is one sample lost, not jitter", judged=True)
+    jitter: float = param(
+        1.0 / 60.0, "s", "half a picture of 30 Hz: samples pair with a neighbour", judged=True
+    )
     quota_lost: float = param(0.005, "1", "as many frames as the limit rule of RTG001 allows", judged=True)
 
 
