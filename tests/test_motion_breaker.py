@@ -13,6 +13,7 @@ import pytest
 
 from assay import plugs
 from assay.arrays import open_archive, read_npy
+from assay.embodiment import model_inside
 from assay.engine import run
 from assay.errors import UnreadableError
 from assay.model import Episode
@@ -222,3 +223,19 @@ def test_what_is_no_pose_is_not_accepted(tmp_path: Path) -> None:
     told = run(folder, out=tmp_path / "out", jobs=1).episodes.to_pylist()
     rejected = {e["subject"] for e in told if e["decision"] == "rejected"}
     assert rejected == {"nan", "half", "gone", "empty", "unmoved"}
+
+
+def test_an_attribute_of_megabytes_is_read_once(tmp_path: Path) -> None:
+    """In the parser's own small pieces this takes minutes."""
+    (tmp_path / "x.xml").write_text(
+        f'<mujoco><worldbody><body pos="{"1 " * 3_500_000}"/></worldbody></mujoco>'
+    )
+    with pytest.raises(UnreadableError, match="pos is not 3 finite numbers"):
+        model_inside(tmp_path, "x.xml")
+
+
+def test_a_model_of_more_elements_than_any_robot_is_refused(tmp_path: Path) -> None:
+    geoms = '<geom type="box" size="1 1 1"/>' * 25_000
+    (tmp_path / "x.xml").write_text(f"<mujoco><worldbody><body>{geoms}</body></worldbody></mujoco>")
+    with pytest.raises(UnreadableError, match="at most 20000 elements"):
+        model_inside(tmp_path, "x.xml")

@@ -23,7 +23,7 @@ ACTUATORS: Final = frozenset(
     {"motor", "position", "velocity", "general", "intvelocity", "damper", "cylinder", "muscle", "adhesion"}
 )
 _MOST_FILES: Final = 64
-_MOST_ELEMENTS: Final = 200_000
+_MOST_ELEMENTS: Final = 20_000
 
 
 def read_mjcf_xml(root: Path, relative: str) -> Element:

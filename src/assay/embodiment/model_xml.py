@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Place", "read_xml", "shown"]
 
-_MOST_BYTES: Final = 32 << 20
-_MOST_ELEMENTS: Final = 200_000
+_MOST_BYTES: Final = 8 << 20
+_MOST_ELEMENTS: Final = 20_000  # the largest of 33 public models has 1,939
+_PIECE: Final = (
+    1 << 20
+)  # the parser begins a long element again with each piece: many small ones take minutes
 _LARGEST: Final = 1e6  # m, kg, rad or N*m: nothing about a robot is larger
 _FAR: Final = re.compile(r"[+-]?(\d+\.?\d*([eE][+-]?\d{1,4})?|inf(inity)?)", re.IGNORECASE)
 _MOST_DEPTH: Final = 256  # a body of 250 links in one chain does not exist
@@ -43,7 +46,7 @@ def read_xml(root: Path, relative: str) -> Element:
         if Path(file.name).stat().st_size > _MOST_BYTES:
             raise _unfit(relative, f"over {_MOST_BYTES >> 20} MB", "a model file of a few MB")
         try:
-            for event, element in iterparse(file, events=("start", "end")):
+            for event, element in iterparse(_Pieces(file), events=("start", "end")):
                 top = element if top is None else top
                 depth += 1 if event == "start" else -1
                 count += event == "start"
@@ -57,6 +60,17 @@ def read_xml(root: Path, relative: str) -> Element:
     if top is None:
         raise _unfit(relative, "an empty file", "well-formed XML")
     return top
+
+
+class _Pieces:
+    """A file read in large pieces, whatever the parser asks for."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def read(self, _: int = -1) -> bytes:
+        """The next piece."""
+        return self._file.read(_PIECE)
 
 
 def _unfit(where: str, found: str, expected: str) -> UnreadableError:
