@@ -20,8 +20,8 @@ JOINTS: Final = (
     *(f"{side}_{joint}_joint" for side in ("left", "right") for joint in _ARM),
 )
 POSE: Final = np.array([0, 0, 0, -0.5, 0.2, 0, 0.4, 0, 0, 0, -0.5, -0.2, 0, 0.4, 0, 0, 0], np.float64)
-_SPAN: Final = np.array([0.5, 0.25, 0.4, 0.6, 0.5, 0.3, 0.3])
-"""rad to either side of the working pose that reaches go."""
+_SPAN: Final = np.array([0.4, 0.2, 0.3, 0.5, 0.35, 0.25, 0.3])
+"""rad to either side of the working pose that reaches go: real teleoperation of a G1 ranges over as much."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,7 +53,10 @@ def reaching(
     rng: np.random.Generator, seconds: float, *, places: np.random.Generator | None, waist: float,
     size: float, arms: str,
 ) -> Motion:  # fmt: skip
-    """Random reaches of 0.5 to 1.6 s with pauses in between, each arm for itself.
+    """Random reaches of 1 to 2.8 s with pauses in between, each arm for itself.
+
+    So quick, the fastest joint moves at 0.2 rad/s in the median and 0.7 at the 95th percentile, as on 24 real
+    episodes of a G1.
 
     Args:
         rng: generator.
@@ -75,9 +78,9 @@ def reaching(
 def _reaches(
     rng: np.random.Generator, seconds: float, columns: slice, span: Floats, places: np.random.Generator | None
 ) -> Any:
-    k = int(seconds / 0.5) + 2
-    lasting = rng.uniform(0.5, 1.6, k)
-    pause = np.where(rng.random(k) < 0.2, rng.uniform(0.2, 1.5, k), 0.0)
+    k = int(seconds) + 2
+    lasting = rng.uniform(1.0, 2.8, k)
+    pause = np.where(rng.random(k) < 0.25, rng.uniform(0.2, 1.5, k), 0.0)
     start = np.concatenate(([0.0], np.cumsum(lasting + pause)[:-1])) - rng.uniform(0, 1.0)
     if places is None:
         where = rng.uniform(-1, 1, (k + 1, len(span)))
@@ -96,7 +99,7 @@ def waving(rng: np.random.Generator, rate: float) -> Motion:
 
 
 def moving(motion: Motion, t0: float, t1: float) -> float:
-    """Seconds between t0 and t1 in which an arm joint turns faster than 0.1 rad/s."""
+    """Seconds between t0 and t1 in which an arm joint turns faster than 0.05 rad/s."""
     t = np.arange(t0, t1, 0.02)
     speed = np.abs(np.diff(motion(t)[:, 3:], axis=0)).max(1) / 0.02
-    return float((speed > 0.1).sum() * 0.02)
+    return float((speed > 0.05).sum() * 0.02)

@@ -70,34 +70,43 @@ def mjcf(one: Rig) -> str:
     rng = np.random.default_rng([6, one.seed])
     return f"""<mujoco>
 <compiler angle="radian" boundmass=".1" boundinertia=".001"/>
-<visual><global offwidth="80" offheight="60" fovy="58"/><quality offsamples="0" shadowsize="0" numslices="8"
+<visual><global offwidth="80" offheight="60" fovy="58"/><quality offsamples="0" shadowsize="0" numslices="4"
 numstacks="2" numquads="1"/><headlight ambient=".35 .35 .35" diffuse=".35 .35 .35" specular="0 0 0"/></visual>
 <asset>{_textures(rng)}</asset>
 <worldbody>
 <light name="lamp" pos="{rng.uniform(-1, 2):.2f} {rng.uniform(-2, 2):.2f} 3" diffuse=".5 .5 .5"
  specular="0 0 0" castshadow="false"/>
-<geom type="plane" size="4 4 .1" material="m0"/>
-<geom type="box" pos="-1.9 0 1.2" size=".05 4 1.2" material="m1"/>
-<geom type="box" pos="3.2 0 1.2" size=".05 4 1.2" material="m1"/>
-<geom type="box" pos="0 2.6 1.2" size="4 .05 1.2" material="m2"/>
-<geom type="box" pos="0 -2.6 1.2" size="4 .05 1.2" material="m2"/>
-<geom type="box" pos=".55 0 .36" size=".28 .6 .36" material="m3"/>
+<geom type="plane" size="4 4 .1" rgba="{_grey(rng)}"/>
+{_walls(rng, one.camera == "fixed")}<geom type="box" pos=".55 0 .36" size=".28 .6 .36" material="m"/>
 {_clutter(rng, one.clutter)}{_people(rng, one.people)}{_fixed(rng)}
 {_robot()}
 </worldbody></mujoco>"""
 
 
 def _textures(rng: np.random.Generator) -> str:
-    """Four surfaces with grain."""
+    """A table top with grain: textures are half of what a picture costs, so that nothing else has one."""
+    return (
+        f'<texture name="t" type="2d" builtin="checker" rgb1="{_grey(rng, 3)}" rgb2="{_grey(rng, 3)}"'
+        ' width="64" height="64" mark="random" random=".1"/><material name="m" texture="t"'
+        f' texrepeat="{rng.uniform(2, 7):.1f} {rng.uniform(2, 7):.1f}" specular="0" shininess="0"/>'
+    )
+
+
+def _grey(rng: np.random.Generator, channels: int = 4) -> str:
+    level = f"{rng.uniform(0.25, 0.75):.2f} "
+    return (level * 3 + "1" * (channels - 3)).strip()
+
+
+def _walls(rng: np.random.Generator, behind: bool) -> str:
+    """The wall behind the robot or the one it looks at, side walls, and things that hang there."""
+    x, across = (-1.9, 0.08) if behind else (3.2, -0.08)
     found = ""
-    for i in range(4):
-        a, b = rng.uniform(0.25, 0.75, 2)
-        found += (
-            f'<texture name="t{i}" type="2d" builtin="checker" rgb1="{a:.2f} {a:.2f} {a:.2f}" rgb2="{b:.2f}'
-            f' {b:.2f} {b:.2f}" width="64" height="64" mark="random" random=".1"/><material name="m{i}"'
-            f' texture="t{i}" texrepeat="{rng.uniform(2, 7):.1f} {rng.uniform(2, 7):.1f}"'
-            ' specular="0" shininess="0"/>'
-        )
+    for at, size in ((f"{x} 0", ".05 4 1.2"), ("0 2.6", "4 .05 1.2"), ("0 -2.6", "4 .05 1.2")):
+        found += f'<geom type="box" pos="{at} 1.2" size="{size}" rgba="{_grey(rng)}"/>'
+    for _ in range(4):
+        y, z = rng.uniform(-1.5, 1.5), rng.uniform(0.4, 2.0)
+        size = f".02 {rng.uniform(0.1, 0.5):.2f} {rng.uniform(0.1, 0.4):.2f}"
+        found += f'<geom type="box" pos="{x + across} {y:.2f} {z:.2f}" size="{size}" rgba="{_grey(rng)}"/>'
     return found
 
 
@@ -186,7 +195,7 @@ def _shape(name: str, ends: list[NDArray[np.float64]]) -> str:
         )
     radius = next((r for part, r in _RADIUS.items() if part in name), 0.05)
     found = "".join(
-        f'<geom type="capsule" fromto="0 0 0 {_row(p)}" size="{radius}" rgba=".7 .7 .75 1"/>'
+        f'<geom type="capsule" fromto="0 0 0 {_row(p)}" size="{radius}" rgba=".7 .7 .7 1"/>'
         for p in ends
         if np.linalg.norm(p) > 0.02
     )

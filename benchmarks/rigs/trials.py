@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 import numpy as np
 from benchmarks.rigs.clocks import Recorded, dropped, long_take, recorded, take
-from benchmarks.rigs.motion import moving
-from benchmarks.rigs.scene import Rig
+from benchmarks.rigs.motion import Motion, moving
+from benchmarks.rigs.render import motion_of
+from benchmarks.rigs.scene import CLASSES, Rig, rig
 
 from assay.signals.content_lag import Map, drift, estimate, learn, windows
 from assay.signals.lost_frames import lag_steps
@@ -31,6 +32,7 @@ class _About:
     fps: int
     episode: int
     moving: float
+    task: bool
 
 
 def tried(one: Rig) -> list[Row]:
@@ -43,12 +45,11 @@ def tried(one: Rig) -> list[Row]:
         found = episodes[judged]
         span = found.flow.t[[0, -1]] * 1e-9
         about = asdict(_About(one.number, one.kind, one.camera, one.fps, judged,
-                              moving(found.shot.motion, *span.tolist())))  # fmt: skip
+                              moving(found.shot.motion, *span.tolist()), one.task))  # fmt: skip
         if known is None:
             continue
         rows += [about | row for row in _lags(one, known, found, bias, judged)]
-        other = takes[(judged + 1) % 8]
-        shifted = take(one, found, bias)[0], *_moved(other, found)
+        shifted = take(one, replace(found, shot=replace(found.shot, motion=_foreign(one, judged))), bias)
         rows.append(about | {"what": "foreign", "spoke": not estimate(known, *shifted).why})
         if judged == _JUDGED[0]:
             rows += [
@@ -57,10 +58,9 @@ def tried(one: Rig) -> list[Row]:
     return rows
 
 
-def _moved(other: Any, found: Recorded) -> tuple[Any, Any]:
-    """The joints of another episode, on the time of this one."""
-    _, q, tq = other
-    return q, tq - tq[0] + found.flow.t[0]
+def _foreign(one: Rig, judged: int) -> Motion:
+    """What another rig's arms did, which has nothing to do with these pictures."""
+    return motion_of(rig((one.number + 1) % sum(CLASSES.values())), judged)
 
 
 def _lags(one: Rig, known: Map, found: Recorded, bias: float, judged: int) -> list[Row]:

@@ -128,8 +128,8 @@ def jolts(x: NDArray[Any], t: Int64) -> Onsets:
 
 
 def _floor(step: Floats) -> float:
-    """Ten times the usual change, so that a stream that only flickers shows nothing."""
-    return 10.0 * float(np.median(step)) if len(step) else 0.0
+    """Four times the usual change, so that a stream that only flickers shows nothing."""
+    return 4.0 * float(np.median(step)) if len(step) else 0.0
 
 
 def _first(step: Floats, peak: int) -> int:
@@ -159,11 +159,17 @@ def flashes(thumbs: NDArray[Any], t: Int64) -> Onsets:
         back[:-later] |= mean[:-later] - mean[later:] > 0.5 * rise[:-later]
     rise = np.where(back, np.maximum(rise, 0.0), 0.0)
     at, margin = standing_out(rise, max(round(APART / period), 2), _BRIGHTER, least=_LEAST_FLASH)
-    first = np.array(
-        [i - 1 if mean[i - 1] - mean[i - 2] > 0.25 * rise[i] else i for i in at.tolist()], np.intp
-    )
-    middle = (t[first - 1] + t[first]) // 2 if len(first) else np.zeros(0, np.int64)
+    middle = np.array([_lit(mean, t, i) for i in at.tolist()], np.int64)
     return Onsets(middle, np.full(len(at), period / np.sqrt(12.0)), margin)
+
+
+def _lit(mean: Floats, t: Int64, peak: int) -> int:
+    """Between dark and bright, or amid a picture that the light caught half exposed."""
+    share = (mean[peak - 1] - mean[peak - 2]) / max(mean[peak] - mean[peak - 2], 1e-9)
+    if 0.25 < share < 0.75:
+        return int(t[peak - 1])
+    first = peak - 1 if share >= 0.75 else peak
+    return int(t[first - 1] + t[first]) // 2
 
 
 def standing_out(
