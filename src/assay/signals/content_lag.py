@@ -178,7 +178,7 @@ def drift(known: Map, seen: Windows) -> Drift:
 
 def windows(known: Map, flow: Flow, q: NDArray[Any], tq: NDArray[np.int64]) -> Windows:
     """The lag over time, before it is summed up."""
-    track = Track.of(flow, q, tq, known.step)
+    track = known.track(flow, q, tq)
     length = len(track.t) * known.step
     rows = known.rows
     long = _PER_WINDOW * rows

@@ -8,17 +8,18 @@ too few or too still episodes shows itself as worthless.
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.signals.flow import Flow
+from assay.signals.flow import Flow, steadied
 from assay.signals.lag_curve import Curve, peaks
 
-__all__ = ["BLOCK", "Map", "Take", "Track", "learn"]
+__all__ = ["BLOCK", "Bend", "Map", "Take", "Track", "learn"]
 
 Floats = NDArray[np.float64]
 Take = tuple[Flow, NDArray[Any], NDArray[np.int64]]
@@ -30,7 +31,8 @@ BLOCK: Final = 0.5
 _SMOOTH: Final = 1.0  # units, sd of the low-pass
 _SLOW: Final = 8.0  # units, sd of what is taken off as slow
 _REACH: Final = 0.5  # s on either side of the expected lag
-_RIDGES: Final = (1e-3, 1e-2, 1e-1)
+_RIDGES: Final = (1e-3, 1e-2, 1e-1, 1.0)
+_POSTURES: Final = 4  # directions of posture along which the map changes
 _ROUNDS: Final = 2
 _FIRST: Final = (0.2, 0.6)  # s, middle and half width of where a rig's lag is looked for
 _STILL: Final = 1e-3  # of the liveliest block's flow
@@ -42,8 +44,9 @@ class Map:
     """What joints predict of pictures, learnt over a corpus.
 
     Attributes:
-        weights: (d, c) cells per second of each block for each joint's velocity.
+        weights: (f, c) cells per second of each block for each feature of the joints' motion.
         trust: (c,) weight of each block.
+        bend: how posture enters; steady: whether the camera's own motion is taken out of the flow.
         lag: s from joints to pictures, median over the corpus; spread: robust sd of single episodes.
         episodes: it was learnt from; step: s of the grid.
         share: of the best blocks' flow that it predicts in episodes that it did not see.
@@ -52,12 +55,18 @@ class Map:
 
     weights: Floats
     trust: Floats
+    bend: Bend
+    steady: bool
     lag: float
     spread: float
     episodes: int
     step: float
     share: float
     power: float
+
+    def track(self, flow: Flow, q: NDArray[Any], tq: NDArray[np.int64]) -> Track:
+        """A `Take` as this map wants it."""
+        return Track.of(steadied(flow) if self.steady else flow, q, tq, self.step, self.bend)
 
     @property
     def unit(self) -> float:
@@ -75,15 +84,18 @@ class Map:
         return max(round(BLOCK / self.step), 2)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON."""
-        numbers = {"weights": _short(self.weights), "trust": _short(self.trust)}
-        rest = ("lag", "spread", "episodes", "step", "share", "power")
-        return numbers | {name: getattr(self, name) for name in rest}
+        """Plain JSON; arrays as base64 of float32."""
+        arrays = {"weights": self.weights, "trust": self.trust, "centre": self.bend.centre,
+                  "basis": self.bend.basis}  # fmt: skip
+        rest = ("steady", "lag", "spread", "episodes", "step", "share", "power")
+        return {k: _packed(x) for k, x in arrays.items()} | {name: getattr(self, name) for name in rest}
 
     @classmethod
     def from_json(cls, said: Mapping[str, Any]) -> Self:
         """Read what `to_json` gave."""
-        return cls(**{**said, "weights": np.array(said["weights"]), "trust": np.array(said["trust"])})
+        rest = {k: v for k, v in said.items() if not isinstance(v, list)}
+        x = {k: _unpacked(v) for k, v in said.items() if isinstance(v, list)}
+        return cls(x["weights"], x["trust"], Bend(x["centre"], x["basis"]), **rest)
 
 
 def learn(takes: Sequence[Take], step: float | None = None) -> Map | None:
@@ -94,18 +106,71 @@ def learn(takes: Sequence[Take], step: float | None = None) -> Map | None:
         step: s of the grid; by default the pictures' median period.
     """
     step = step or _period(takes)
-    tracks = [t for flow, q, tq in takes if (t := Track.of(flow, q, tq, step)).usable]
-    if not tracks:
-        return None
-    lag, each = _first_lag(tracks), np.zeros(1)
+    bends = [Bend.of(takes, count) for count in (0, _POSTURES)]
+    drafts = []
+    for steady in (False, True):
+        shown = [(steadied(flow) if steady else flow, q, tq) for flow, q, tq in takes]
+        tracks = [t for take in shown if (t := Track.of(*take, step, bends[0])).usable]
+        if not tracks:
+            return None
+        lag = _first_lag(tracks)
+        for bend in bends:
+            mine = [replace(t, bend=bend) for t in tracks]
+            drafts.append((_decided(mine, lag), steady, bend, mine, lag))
+    _, steady, bend, tracks, lag = max(drafts, key=lambda d: d[0])
+    return _refined(tracks, lag, steady, bend)
+
+
+def _refined(tracks: Sequence[Track], lag: float, steady: bool, bend: Bend) -> Map:
+    """The map at the median lag of its own episodes, found in turns."""
+    each = np.zeros(1)
     for _ in range(_ROUNDS):
         fit = _fit(tracks, lag)
-        each = np.array([_own_lag(t, fit, i % len(fit.others), lag) for i, t in enumerate(tracks)])
+        each = np.array([_own(t, fit, i, lag)[0] for i, t in enumerate(tracks)])
         lag += float(np.median(each))
     fit = _fit(tracks, lag)
     spread = 1.4826 * float(np.median(np.abs(each - np.median(each))))
     power = float(fit.power @ fit.trust)
-    return Map(fit.weights, fit.trust, lag, spread, len(tracks), step, fit.share, power)
+    step = tracks[0].step
+    return Map(fit.weights, fit.trust, bend, steady, lag, spread, len(tracks), step, fit.share, power)
+
+
+def _decided(tracks: Sequence[Track], lag: float) -> float:
+    """How surely maps tell the lag of episodes that they did not see: median z over rivals."""
+    fit = _fit(tracks, lag)
+    return float(np.median([_own(t, fit, i, lag)[1] for i, t in enumerate(tracks)]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bend:
+    """How the map changes with posture: along the directions in which the joints vary most.
+
+    An arm moves a block's picture only where it is, and differently in each posture: beside each joint's
+    velocity stand its products with ``(q - centre) @ basis``.
+
+    Attributes:
+        centre: (d,); basis: (d, p), p may be 0.
+    """
+
+    centre: Floats
+    basis: Floats
+
+    @classmethod
+    def of(cls, takes: Sequence[Take], count: int) -> Self:
+        """The ``count`` strongest principal directions over all episodes, each of unit variance."""
+        q = np.concatenate([np.asarray(q, np.float64)[:: max(len(q) // 300, 1)] for _, q, _ in takes])
+        q = q[np.isfinite(q).all(axis=1)]
+        centre = q.mean(axis=0) if len(q) else np.zeros(q.shape[1])
+        if not count or len(q) < 2:
+            return cls(centre, np.zeros((q.shape[1], 0)))
+        _, size, along = np.linalg.svd(q - centre, full_matrices=False)
+        strong = np.flatnonzero(size > 1e-6 * max(size[0], 1e-12))[:count]
+        return cls(centre, along[strong].T / size[strong] * np.sqrt(len(q)))
+
+    def __call__(self, q: Floats, dq: Floats) -> Floats:
+        """(n, d (1 + p)) features of positions and velocities (n, d)."""
+        postures = (q - self.centre) @ self.basis
+        return np.concatenate([dq, *(dq * p[:, None] for p in postures.T)], axis=1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,9 +182,10 @@ class Track:
     flow: Floats
     q: Floats
     tq: Floats
+    bend: Bend
 
     @classmethod
-    def of(cls, flow: Flow, q: NDArray[Any], tq: NDArray[np.int64], step: float) -> Self:
+    def of(cls, flow: Flow, q: NDArray[Any], tq: NDArray[np.int64], step: float, bend: Bend) -> Self:
         """From a `Take`, at ``step`` s, without stamps that go back and what is not a number."""
         known = np.isfinite(q).all(axis=1) & _forward(tq)  # over what is not known runs a straight line
         q, tq = np.asarray(q, np.float64)[known], tq[known]
@@ -130,7 +196,7 @@ class Track:
         n = int(np.floor((tf[-1] - tf[0]) * 1e-9 / step + 1e-6)) + 1 if enough else 0
         t = np.asarray(np.arange(n) * step, np.float64)
         y = _at(t, _seconds(tf, start), x) if n else np.zeros((0, x.shape[1]))
-        return cls(t, step, _band(y, step), q, _seconds(tq, start))
+        return cls(t, step, _band(y, step), q, _seconds(tq, start), bend)
 
     @property
     def usable(self) -> bool:
@@ -138,11 +204,12 @@ class Track:
         return len(self.t) * max(self.step, 1 / 30) > 2.0
 
     def motion(self, lag: float, reach: int = 0, line: tuple[float, float] = (0.0, 0.0)) -> Floats:
-        """(n + 2 reach, d) filtered joint velocity at the grid's times less ``lag`` and a line (s, s/s)."""
+        """(n + 2 reach, f) filtered features at the grid's times less ``lag`` and a line (s, s/s)."""
         g, n = self.step, len(self.t)
         t = np.asarray(np.arange(-reach, n + reach) * g, np.float64)
         t = t - lag - line[0] - line[1] * t
-        return _band((_at(t + g, self.tq, self.q) - _at(t - g, self.tq, self.q)) / (2 * g), g)
+        ahead, behind = _at(t + g, self.tq, self.q), _at(t - g, self.tq, self.q)
+        return _band(self.bend((ahead + behind) / 2, (ahead - behind) / (2 * g)), g)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -199,11 +266,13 @@ def _ridge(normal: Floats, cross: Floats, whole: Floats, count: int, ridge: floa
     return _Fit(weights, whole / count, rest / count, explained, power, tuple(others))
 
 
-def _own_lag(track: Track, fit: _Fit, group: int, lag: float) -> float:
-    """Seconds that an episode is later than ``lag``, by the map that did not see its group."""
+def _own(track: Track, fit: _Fit, i: int, lag: float) -> tuple[float, float]:
+    """Seconds that episode i is later than ``lag`` by the map that did not see it, and z over its rival."""
     reach, rows = round(_REACH / track.step), max(round(BLOCK / track.step), 2)
-    curve = Curve.of(track.flow, track.motion(lag, reach), fit.others[group], fit.trust, reach)
-    return float(peaks(*curve.whole(rows)).at[0]) * track.step
+    mine = fit.others[i % len(fit.others)]
+    curve = Curve.of(track.flow, track.motion(lag, reach), mine, fit.trust, reach)
+    found = peaks(*curve.whole(rows))
+    return float(found.at[0]) * track.step, float(found.lead[0])
 
 
 def _solved(normal: Floats, cross: Floats, ridge: float) -> Floats:
@@ -266,6 +335,10 @@ def _band(x: Floats, step: float) -> Floats:
     return np.asarray(np.fft.irfft(np.fft.rfft(wide, axis=0) * gain, len(wide), axis=0)[pad : pad + n])
 
 
-def _short(x: Floats) -> Any:
-    """Lists of numbers of six digits."""
-    return [_short(row) for row in x] if x.ndim > 1 else [float(f"{v:.6g}") for v in x]
+def _packed(x: Floats) -> list[Any]:
+    return [list(x.shape), base64.b64encode(x.astype("<f4").tobytes()).decode("ascii")]
+
+
+def _unpacked(said: Sequence[Any]) -> Floats:
+    shape, text = said
+    return np.frombuffer(base64.b64decode(text), "<f4").astype(np.float64).reshape(shape)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from assay.signals.pictures import GREY, Thumbs
 
-__all__ = ["BLOCKS", "Flow", "block_flow"]
+__all__ = ["BLOCKS", "Flow", "block_flow", "steadied"]
 
 BLOCKS: Final = (6, 8)
 """Rows and columns of blocks; each gives a horizontal and a vertical velocity."""
@@ -55,6 +55,26 @@ def block_flow(thumbs: Thumbs, t: NDArray[np.int64]) -> Flow:
     moved = np.concatenate([_moved(thumbs[a : a + _CHUNK + _STRIDE]) for a in range(0, n, _CHUNK)])
     step = np.maximum(t[_STRIDE:] - t[:-_STRIDE], 1)
     return Flow(t[:-_STRIDE] + step // 2, moved / (step * 1e-9).astype(np.float32)[:, None])
+
+
+def steadied(flow: Flow) -> Flow:
+    """The flow less what moves the whole picture: an affine field that most blocks follow.
+
+    Three rounds of least squares with weights 1 / (1 + (r / 1.5 median)^2) (Geman and McClure 1985).
+    """
+    rows, columns = BLOCKS
+    y, x = np.mgrid[:rows, :columns].reshape(2, -1) / np.array([[rows / 2], [columns / 2]]) - 1.0
+    field = np.stack((np.ones(rows * columns), x, y), axis=1)
+    v = flow.x.astype(np.float64).reshape(len(flow), 2, rows * columns)
+    weight, rest = np.ones((len(flow), rows * columns)), v
+    for _ in range(3):
+        normal = np.einsum("nb,bi,bj->nij", weight, field, field) + 1e-6 * np.eye(3)
+        cross = np.einsum("nb,bi,ncb->nic", weight, field, v)
+        rest = v - np.einsum("bi,nic->ncb", field, np.linalg.solve(normal, cross))
+        size = np.hypot(rest[:, 0], rest[:, 1])
+        usual = np.maximum(np.median(size, axis=1, keepdims=True), 1e-3)
+        weight = 1 / (1 + (size / (1.5 * usual)) ** 2)
+    return Flow(flow.t, rest.reshape(len(flow), -1).astype(np.float32))
 
 
 def _moved(thumbs: Thumbs) -> Floats:

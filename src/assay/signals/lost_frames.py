@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.signals.content_map import Map, Track
+from assay.signals.content_map import Map
 from assay.signals.flow import Flow
 from assay.signals.lag_curve import Curve, peaks
 
@@ -46,7 +46,7 @@ class Step:
 
 def lag_steps(known: Map, flow: Flow, q: NDArray[Any], tq: NDArray[np.int64]) -> tuple[Step, ...]:
     """The likeliest steps, the likeliest first, at least 2 s apart; many are none, as their errors tell."""
-    track = Track.of(flow, q, tq, known.step)
+    track = known.track(flow, q, tq)
     rows = known.rows
     if len(track.t) < 2 * _LEAST * rows:
         return ()
