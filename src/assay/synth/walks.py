@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 
 HALF: Final = 0.8
 """s that each foot stands; the left one from 0 on."""
-_BEND: Final = 0.3
+_BEND: Final = 0.301  # the knee rests at twice that, which no one would set as a bound (RTG008)
 _STRIDE: Final = 0.15
 _LIFT: Final = 0.35
 _ENDS: Final = 4  # sole points of a foot: two behind, then two in front
