@@ -11,6 +11,8 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from assay.synth.recordings import REST
+
 __all__ = ["SERIALS", "write_droid"]
 
 SERIALS: Final = {"wrist": "18026681", "ext1": "22008760"}
@@ -50,14 +52,14 @@ def write_droid(
 
 def _values(data: Any, step: NDArray[np.int64]) -> None:
     t = (step - step[0])[:, None] * 1e-3
-    q = 0.4 * np.sin(t + np.arange(7))
+    q = REST + 0.4 * np.sin(t + np.arange(7))
     state = data.create_group("observation/robot_state")
     state["joint_positions"], state["joint_velocities"] = q, 0.4 * np.cos(t + np.arange(7))
-    state["joint_torques_computed"] = np.zeros_like(q) + np.arange(7)
+    state["joint_torques_computed"] = np.sin(2 * t + np.arange(7))
     state["gripper_position"] = np.clip(np.sin(t[:, 0]), 0, 1)
     state["cartesian_position"] = np.concatenate([0.1 * q[:, :3] + 0.4, q[:, 3:6]], axis=1)
     asked = data.create_group("action")
-    asked["joint_position"] = 0.4 * np.sin(t + 0.1 + np.arange(7))
+    asked["joint_position"] = REST + 0.4 * np.sin(t + 0.1 + np.arange(7))
     asked["joint_velocity"] = 0.1 * np.cos(t + np.arange(7))
     asked["gripper_position"] = np.clip(np.sin(t[:, 0] + 0.1), 0, 1)
 

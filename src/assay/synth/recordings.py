@@ -18,11 +18,13 @@ import av
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["JOINTS", "Message", "Rig", "jpeg", "messages", "write_bag", "write_mcap"]
+__all__ = ["JOINTS", "REST", "Message", "Rig", "jpeg", "messages", "write_bag", "write_mcap"]
 
 Ints = NDArray[np.int64]
 
 JOINTS: Final = tuple(f"panda_joint{i}" for i in range(1, 8))
+REST: Final = np.array([0.0, -0.8, 0.0, -2.3, 0.0, 1.6, 0.8])
+"""rad; the pose around which the arm swings, far from all limits."""
 EPOCH: Final = 1_700_000_000_000_000_000
 """ns; when the first sample is taken."""
 
@@ -120,10 +122,10 @@ def _arm(rig: Rig, types: Any) -> Iterator[Message]:
         for t in _times(rig, topic, rig.rate).tolist():
             sensor, publish, log = _stamped(rig, t, t)
             phase = 2 * np.pi * 0.5 * (t * 1e-9 + ahead) + np.arange(7)
-            velocity = np.pi * np.cos(phase) * 0.5
+            velocity = np.pi * np.cos(phase) * 0.4
             none = np.zeros(0)
             asked = topic == "/joint_commands"
-            value = types[kind](_header(types, sensor, "base"), list(JOINTS), 0.5 * np.sin(phase),
+            value = types[kind](_header(types, sensor, "base"), list(JOINTS), REST + 0.4 * np.sin(phase),
                                 none if asked else velocity, none)  # fmt: skip
             yield Message(topic, kind, sensor, publish, log, value)
 
