@@ -16,7 +16,8 @@ from assay.arrays import open_archive, read_npy
 from assay.embodiment import model_inside
 from assay.engine import run
 from assay.errors import UnreadableError
-from assay.model import Episode
+from assay.model import Episode, Kind
+from assay.profile import profile_for
 from assay.sheet import Sheet
 from assay.unpickle import read_pickle
 
@@ -239,3 +240,13 @@ def test_a_model_of_more_elements_than_any_robot_is_refused(tmp_path: Path) -> N
     (tmp_path / "x.xml").write_text(f"<mujoco><worldbody><body>{geoms}</body></worldbody></mujoco>")
     with pytest.raises(UnreadableError, match="at most 20000 elements"):
         model_inside(tmp_path, "x.xml")
+
+
+def test_leaving_the_human_out_of_one_clip_loosens_nothing(tmp_path: Path) -> None:
+    human = np.random.default_rng(0).normal(size=(50, 24, 3))
+    for name, more in {"with": {"smpl_joints": human}, "without": {}}.items():
+        (tmp_path / f"{name}.pkl").write_bytes(pickle.dumps({name: clip(**more)}))
+    listing = plugs.readers()["motion-pickle"].discover(tmp_path)
+    assert "smpl_joints" not in {s.name for s in listing.streams}
+    effects = profile_for(Kind.RETARGETED).effects(["RTG003"], listing.roles)
+    assert effects["RTG003"] == "require"

@@ -363,6 +363,8 @@ class Listing:
         claims: about the corpus as a whole.
         shared: picklable state that every `open` needs (parsed metadata), sent to each worker once.
         statistics: stored statistics of the whole corpus, like `Episode.statistics`.
+        some: roles of streams that some episodes have; what a profile asks beside such a stream it asks
+            of all, so that leaving it out of one episode loosens nothing.
     """
 
     reader: str
@@ -374,8 +376,9 @@ class Listing:
     claims: tuple[Claim, ...] = ()
     shared: Mapping[str, Any] = field(default_factory=dict)
     statistics: Mapping[str, Mapping[str, Array]] = field(default_factory=dict)
+    some: frozenset[Role] = frozenset()
 
     @property
     def roles(self) -> frozenset[Role]:
-        """Roles of the declared streams."""
-        return frozenset(d.role for d in self.streams)
+        """Roles of the declared streams, and of those that some episodes have."""
+        return self.some.union(d.role for d in self.streams)

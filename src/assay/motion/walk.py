@@ -134,7 +134,8 @@ def list_clips(name: str, path: Path, suffixes: tuple[str, ...], peek: Peeker, k
             stem = f"{_stem(file)}/{one.key}" if len(mine) > 1 else _stem(file)
             refs.append(Ref(stem, (Part("motion", name, file, key),), one.frames))
     facts = _facts(name, peeks, robots, {"kind": kind or None, "other_files": other or None})
-    return Listing(name, root, _unique(refs), None, facts, _declared(peeks), tuple(claims))
+    some = frozenset(s.role for p in peeks for s in p.streams)
+    return Listing(name, root, _unique(refs), None, facts, _declared(peeks), tuple(claims), some=some)
 
 
 def _looked(peek: Peeker, root: Path, file: str) -> Sequence[Peek] | UnreadableError:

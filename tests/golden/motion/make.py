@@ -438,6 +438,7 @@ LEFT_OUT = {
     "declared",
     "kind",
     "shared",
+    "some",
     "clip",
     "limit_set",
     "sync",
