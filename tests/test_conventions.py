@@ -1,5 +1,6 @@
 """Rival readings: orders of joints, what each corruption of a real clip is taken for, stored velocities."""
 
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from assay.embodiment import load
 from assay.embodiment.body import normalise
 from assay.examine import examine
 from assay.feature import Features
-from assay.model import Episode
+from assay.model import Channel, Clock, Episode, Role, Stream
 from assay.motion.robots import ISAAC_G1
 from assay.signals.derivative import fitting_rate, likeness
 from assay.signals.readings import breadth_first
@@ -124,3 +125,13 @@ def test_only_the_standing_atlas_contradicts_its_name(real_data: Path) -> None:
     assert [name for name, got in verdicts.items() if got.verdict.status == "fail"] == ["05-run_ATLAS"]
     assert "the file's name" in verdicts["05-run_ATLAS"].findings[0].note
     assert sum(got.verdict.status == "pass" for got in verdicts.values()) >= 12
+
+
+def test_a_body_without_feet_is_read_by_its_limits() -> None:
+    body = load("franka_panda")
+    t = (np.arange(90) * 33_333_333).astype(np.int64)
+    lower, upper = body.limits[0].lower, body.limits[0].upper
+    x = lower + (upper - lower) * np.linspace(0.4, 0.6, 90)[:, None]
+    channels = tuple(Channel(j.name, j.unit, Role.JOINT_POSITION) for j in body.joints)
+    joints = Stream("q", Role.JOINT_POSITION, t, x, channels, Clock.NOMINAL, Fraction(30))
+    assert judged(Episode("arm", (joints,), body)).verdict.status == "abstain"

@@ -56,7 +56,7 @@ def costs(motion: Motion, tried: Sequence[Reading]) -> Floats:
     total: Floats = np.log(beyond + FLOORS[2])[which]
     seen = markers(motion.body, motion.joint)
     x, radius = _places(motion, q.reshape(-1, q.shape[2]), seen)
-    x = x.reshape(len(q), -1, *x.shape[1:])
+    x = x.reshape(*q.shape[:2], *x.shape[1:])
     for part, share in astray(seen, x[:, :, : len(seen.links)]).items():
         total += np.log(share + SIDES[part])[which]
     soles = x[:, :, len(seen.links) :]
