@@ -32,6 +32,7 @@ _SMOOTH: Final = 1.0  # units, sd of the low-pass
 _SLOW: Final = 8.0  # units, sd of what is taken off as slow
 _REACH: Final = 0.5  # s on either side of the expected lag
 _RIDGES: Final = (1e-3, 1e-2, 1e-1, 1.0)
+_TRIED: Final = 10  # episodes on which forms of the map are tried
 _POSTURES: Final = 4  # directions of posture along which the map changes
 _ROUNDS: Final = 2
 _FIRST: Final = (0.2, 0.6)  # s, middle and half width of where a rig's lag is looked for
@@ -105,6 +106,8 @@ def learn(takes: Sequence[Take], step: float | None = None) -> Map | None:
         takes: what each episode shows and does, all of one camera and one set of joints.
         step: s of the grid; by default the pictures' median period.
     """
+    if not takes:
+        return None
     step = step or _period(takes)
     bends = [Bend.of(takes, count) for count in (0, _POSTURES)]
     drafts = []
@@ -113,12 +116,13 @@ def learn(takes: Sequence[Take], step: float | None = None) -> Map | None:
         tracks = [t for take in shown if (t := Track.of(*take, step, bends[0])).usable]
         if not tracks:
             return None
-        lag = _first_lag(tracks)
+        few = tracks[:_TRIED]
+        lag = _first_lag(few)
         for bend in bends:
-            mine = [replace(t, bend=bend) for t in tracks]
-            drafts.append((_decided(mine, lag), steady, bend, mine, lag))
+            decided = _decided([replace(t, bend=bend) for t in few], lag)
+            drafts.append((decided, steady, bend, tracks, lag))
     _, steady, bend, tracks, lag = max(drafts, key=lambda d: d[0])
-    return _refined(tracks, lag, steady, bend)
+    return _refined([replace(t, bend=bend) for t in tracks], lag, steady, bend)
 
 
 def _refined(tracks: Sequence[Track], lag: float, steady: bool, bend: Bend) -> Map:
