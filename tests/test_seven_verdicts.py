@@ -21,10 +21,10 @@ HERE = Path(__file__).resolve().parent
 EPISODE = "episode_000003"
 CAMERA = "observation.images.cam_high"
 NAMED = {
-    "d1": "SYN006", "d2": "RTG008", "d3": None, "d4": "INT003", "d5": "SYN008", "d6": "INT001",
+    "d1": "SYN006", "d2": "RTG008", "d3": "SYN001", "d4": "INT003", "d5": "SYN008", "d6": "INT001",
     "d6b": "SYN007", "c3": None,
 }  # fmt: skip
-REJECTED = {"d4", "d5", "d6", "d6b"}  # SYN006 and RTG008 flag, they do not reject
+REJECTED = {"d3", "d4", "d5", "d6", "d6b"}  # SYN006 and RTG008 flag, they do not reject
 
 
 @pytest.fixture(scope="module")
@@ -77,11 +77,17 @@ def test_the_decisions(runs: dict[str, assay.Run]) -> None:
         assert run.summary["declared"] == run.summary["episodes"] == 10, "nothing leaves the denominator"
 
 
-def test_the_shift_does_not_pass(runs: dict[str, assay.Run]) -> None:
-    rows = {r["subject"]: r for r in runs["d3"].verdicts.to_pylist() if r["gate"] == "SYN001"}
-    assert rows[EPISODE]["status"] == "abstain"
-    assert rows[EPISODE]["effect"] == "require"
-    assert dict.fromkeys(rows, "abstain") == {s: r["status"] for s, r in rows.items()}
+def test_the_shift_of_three_frames_fails_by_content(runs: dict[str, assay.Run]) -> None:
+    (found,) = [f for f in runs["d3"].findings.to_pylist() if f["gate"] == "SYN001"]
+    assert (found["channel"], found["note"]) == ("deviation", "pictures late")
+    assert found["worst"] == pytest.approx(3 / 30, abs=0.015)
+
+
+def test_untouched_episodes_keep_to_the_corpus(runs: dict[str, assay.Run]) -> None:
+    for variant in ("base", "c3"):
+        rows = [r for r in runs[variant].verdicts.to_pylist() if r["gate"] == "SYN001"]
+        assert sum(r["status"] == "pass" for r in rows) >= 9, variant
+        assert {r["status"] for r in rows} <= {"pass", "abstain"}
 
 
 def test_the_head_camera_really_runs_at_15_fps(runs: dict[str, assay.Run]) -> None:
