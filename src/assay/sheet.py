@@ -153,6 +153,11 @@ def apply(sheet: Sheet, episode: Episode) -> Episode:
             **{f"noise/{s.name}": mine.get(f"streams/{s.name}/noise") for s in episode.streams},
             **{f"clap/{k}": mine.get(f"clap/{k}") for k in ("ends", "count", "sign", "streams")},
             "operator": mine.get("operator"),
+            **{
+                k: mine.get(k)
+                for k in mine.items
+                if k.endswith(("/offset", "/offset_u")) and k[:8] == "cameras/"
+            },
             **{k: mine.get(k) for k in mine.items if k.startswith("evidence/")},
         },
         claims=(*episode.claims, *found),
