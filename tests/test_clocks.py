@@ -102,6 +102,10 @@ def test_a_jump_is_found_at_its_sample(size: float) -> None:
     assert found.size[0] == pytest.approx(size, abs=2e-3)
 
 
+def test_a_drift_is_no_jump() -> None:
+    assert not len(jumps(*series(60, 12_000.0, delayed, 3)).at)
+
+
 def test_queues_are_no_jumps() -> None:
     assert sum(len(jumps(*series(60, 0.0, stalled, seed)).at) for seed in range(50)) == 0
 

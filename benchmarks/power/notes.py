@@ -30,7 +30,15 @@ NOTES: Final[dict[str, str]] = {
         "What is passed is a tail whose jump is 2.4 to 2.8 times its surroundings: the arm itself was quick "
         "there. What abstains follows a still stretch: the end of a freeze looks the same."
     ),
-    "SYN004": ("Untouched stamps are made from the rate, so agreement proves nothing and the gate abstains."),
+    "SYN002": (
+        "Stamps are made here (sensor jitter 0.2 ms; the recorder late by 5 ms on average, one in a hundred "
+        "by 0.2 s, one stall of 2 s), as no clip at hand has two clocks. Two pictures are 1111, 278, 93 and "
+        "28 ppm over 1, 4, 12 and 40 minutes. Untouched stamps are made from the rate."
+    ),
+    "SYN004": (
+        "Untouched stamps are made from the rate, so agreement proves nothing and the gate abstains. One or "
+        "two lost frames are counted in the note and are no failure by themselves."
+    ),
     "SYN005": (
         "Untouched stamps are made from the rate. A jump back by less than a period leaves time running "
         "forwards and is not this gate's."

@@ -112,7 +112,8 @@ def jumps(t: Int64, d: Int64, lasts: float = _LASTS) -> Jumps:
         return Jumps(np.zeros(0, np.intp), np.zeros(0), 0.0)
     ahead = _windows((d - d[0]) * 1e-9, width)  # ahead[i]: least of i to i + width - 1
     change = ahead[width:] - ahead[:-width]  # at sample width + i: what follows less what came before
-    unrest = 1.4826 * float(np.median(np.abs(change - np.median(change))))
+    change = change - np.median(change)  # what drifts in this time is no jump
+    unrest = 1.4826 * float(np.median(np.abs(change)))
     first, end = runs(np.abs(change) > max(_FLOOR, 5 * unrest))
     up = change[first] > 0
     # A rise shows from the jump on until the past forgets, a fall from when it is foreseen to the jump.
