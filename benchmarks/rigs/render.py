@@ -24,7 +24,7 @@ __all__ = ["LENGTHS", "Shot", "motion_of", "shots"]
 LENGTHS: Final = (7.0, 7.0, 7.0, 7.0, 7.0, 7.0, 7.0, 7.0, 28.0)
 """Seconds of a rig's episodes."""
 
-_VERSION: Final = 4
+_VERSION: Final = 5
 _CELLS: Final = (80, 60)
 Floats = NDArray[np.float64]
 
