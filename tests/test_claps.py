@@ -54,7 +54,7 @@ def test_noise_and_a_hum_are_no_claps() -> None:
     t = np.arange(4 * 16_000) / 16_000
     hum = 0.05 * np.sin(2 * np.pi * 180 * t) * (1 + 0.5 * np.sin(3 * t))
     found = sounds(clap_sound(4.0, (), 16_000, 0.0) + hum, 16_000, 0)
-    assert (len(found), found.margin < 0.6) == (0, True)
+    assert (len(found), found.margin < 0.2) == (0, True)
 
 
 def test_a_gap_in_the_sound_is_no_clap() -> None:

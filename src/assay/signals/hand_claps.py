@@ -47,30 +47,40 @@ def hands(thumbs: NDArray[Any], key: NDArray[np.bool_], t: Int64) -> Onsets:
     height = np.maximum(closing - after * np.maximum(inward[3:], 0.0), 0.0)
     height *= np.maximum(before - after, 0.0) / np.maximum(before, 1e-9)
     found, margin = standing_out(height, max(round(APART * 1e9 / period), 2), _HARDER, least=_LEAST)
-    place, spread = _met(single, found + 2)
+    place, spread = _met(single, double, found + 2)
     when = np.rint(np.interp(place, np.arange(len(at)), at - at[0])).astype(np.int64) + at[0]
     return Onsets(when, period * 1e-9 * np.hypot(spread, _COARSE), margin)
 
 
-def _met(single: Floats, near: NDArray[np.intp]) -> tuple[Floats, Floats]:
+def _met(single: Floats, double: Floats, near: NDArray[np.intp]) -> tuple[Floats, Floats]:
     """(k,), (k,) pictures since the first at which they met, and its standard deviation.
 
-    Steady motion v before the interval c of contact, r v after it, and v (share - r (1 - share)) without its
-    sign within: the mean over all c near by, shares and r, each weighted by how well it fits to within a
-    sixth of v. Half of those who clap leave two shares possible; the deviation says so.
+    Steady motion before the interval c of contact, r of it backwards after, and share - r (1 - share) within.
+    Changes over one and over two pictures show its size, the latter also which way it went. The mean over all
+    c near by, shares and r, each weighted by how well it fits to within a sixth of the motion.
+
+    Args:
+        single: (n - 1,) change over each interval; double: (n - 2,) over that and the next.
+        near: (k,) intervals to look around.
     """
     around = np.arange(-2, 4)
-    seen = single[np.clip(near[:, None] + around, 0, len(single) - 1)]  # (k, 6)
-    v = np.maximum(np.sort(seen[:, :2], axis=1)[:, -1], 1e-9)
+    seen = np.concatenate((_scaled(single, near, around, 2), _scaled(double, near, around[:-1], 1)), axis=1)
     c, share, r = np.meshgrid(np.arange(-1, 3), np.linspace(0, 1, 21), np.linspace(0, 0.9, 10), indexing="ij")
-    within = np.abs(share - r * (1 - share))[..., None]
-    model = np.where(around < c[..., None], 1.0, np.where(around > c[..., None], r[..., None], within))
-    off = (seen / v[:, None])[:, None, None, None] - model
+    within = (share - r * (1 - share))[..., None]
+    moved = np.where(around < c[..., None], 1.0, np.where(around > c[..., None], -r[..., None], within))
+    model = np.abs(np.concatenate((moved, (moved[..., 1:] + moved[..., :-1]) / 2), axis=-1))
+    off = seen[:, None, None, None] - model
     weight = np.exp(-0.5 * np.minimum((off * 6) ** 2, 9.0).sum(-1))
     weight /= weight.sum((1, 2, 3), keepdims=True)
     mean = (weight * (c + share)).sum((1, 2, 3))
     spread = (weight * (c + share - mean[:, None, None, None]) ** 2).sum((1, 2, 3))
     return near + mean, np.sqrt(spread)
+
+
+def _scaled(change: Floats, near: NDArray[np.intp], around: NDArray[np.intp], before: int) -> Floats:
+    """(k, a) changes around places, in shares of the greatest of the first ``before``."""
+    seen = change[np.clip(near[:, None] + around, 0, len(change) - 1)]
+    return np.asarray(seen / np.maximum(seen[:, :before].max(1, keepdims=True), 1e-9))
 
 
 def _change(grey: NDArray[np.float32], stride: int) -> Floats:

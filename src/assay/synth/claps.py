@@ -37,7 +37,7 @@ def jolted(t: Floats, at: Sequence[float], size: float, seed: int = 0) -> Floats
         since = np.maximum(t - when, 0.0)
         ring = np.exp(-since / 0.03) * np.cos(2 * np.pi * 25 * since) * (t >= when)
         x += size * ring[:, None] * np.array([0.5, 0.3, 0.8])
-    return x
+    return np.asarray(x)
 
 
 def clap_film(  # noqa: PLR0913  # each is a dose of its own

@@ -11,7 +11,7 @@ hands or by light, and which streams show it (without a word: sound tracks and c
 Looked for within 10 s of each end. In sound: energy of the first difference in 1 ms blocks against the 100
 ms before. In accelerations, forces and joint speeds: jerk. Flashes: the mean of the picture. Hands: their
 closing motion, which ends from one picture to the next. Events are the peaks that stand out of all others
-by a factor (10 in energy, 3 in jerk and light, 2 in closing motion). A peak that stands out by 60 % of it
+by a factor (10 in energy, 3 in jerk and light, 2 in closing motion). A peak that stands out by 35 % of it
 leaves the stream undecided, and so does a picture in which much moves and nothing claps.
 
 Source: METHODS 4; RocSync (arXiv 2511.14948) for claps and light as baselines of synchronisation.
@@ -35,6 +35,7 @@ from assay.gate import Abstain, Case, Evidence, NotApplicable, Outcome, gate, pa
 from assay.model import Channel, Clock, Episode, Role, Stream
 from assay.signals.events import DOUBTFUL
 from assay.synth import teleop
+from assay.synth.claps import clap_sound
 
 _SHOWS = {"clap": (Role.CAMERA, Role.AUDIO), "flash": (Role.CAMERA,)}
 _MICROPHONE, _RATE = "microphone", 16_000
@@ -47,59 +48,51 @@ class Params:
     limit: float = param(0.0, "1", "a promise of claps is kept or not", judged=True)
 
 
-def _recorded(*at: float, db: float = 40.0, **meta: Any) -> Episode:
-    """A teleoperated episode with a microphone, on which hands clap at these seconds."""
+def recorded(*at: float, db: float = 40.0, seed: int = 3, **meta: Any) -> Episode:
+    """A teleoperated episode with a microphone that hears claps at these seconds, ``db`` over the noise."""
     ep = teleop(12.0, clock=Clock.SENSOR, cameras=0)
-    rng = np.random.default_rng(3)
-    t = np.arange(12 * _RATE) / _RATE
-    x = rng.normal(0.0, 1.0, len(t))
-    for when in at:
-        since = t - when
-        burst = np.where(since >= 0, np.clip(since / 5e-4, 0, 1) * np.exp(-np.maximum(since, 0) / 0.012), 0.0)
-        x += 10 ** (db / 20) * burst * rng.normal(0.0, 1.0, len(t))
-    heard = Stream(
-        _MICROPHONE, Role.AUDIO, np.rint(t * 1e9).astype(np.int64), 1e-3 * x[:, None],
-        (Channel("left", "1"),), Clock.SENSOR,
-    )  # fmt: skip
+    x = clap_sound(12.0, at, _RATE, db, seed)
+    t = np.rint(np.arange(len(x)) * 1e9 / _RATE).astype(np.int64)
+    heard = Stream(_MICROPHONE, Role.AUDIO, t, x[:, None], (Channel("left", "1"),), Clock.SENSOR)
     return replace(ep.with_stream(heard), sync="clap", meta={f"clap/{k}": v for k, v in meta.items()})
 
 
 def _muffled() -> Episode:
     """The onset is loud enough to be noticed, and not to be sure of."""
-    return _recorded(2.0, 10.0, db=13.0)
+    return recorded(2.0, 10.0, db=13.0)
 
 
 _NO_FILES: dict[str, Any] = {"pictures": {}, "containers": {}}
 
 CASES = (
-    Case("a clap at both ends", lambda: _recorded(2.0, 10.0), "pass", features=lambda: _NO_FILES),
+    Case("a clap at both ends", lambda: recorded(2.0, 10.0), "pass", features=lambda: _NO_FILES),
     Case(
-        "no clap at the end", lambda: _recorded(2.0), "fail", at=(5.9, 12.0), channel="sound",
+        "no clap at the end", lambda: recorded(2.0), "fail", at=(5.9, 12.0), channel="sound",
         features=lambda: _NO_FILES,
     ),
     Case(
-        "no clap at all", _recorded, "fail", at=(0.0, 12.0), channel="sound",
+        "no clap at all", recorded, "fail", at=(0.0, 12.0), channel="sound",
         features=lambda: _NO_FILES,
     ),
     Case(
-        "only a clap at the start is promised", lambda: _recorded(2.0, ends=["start"]), "pass",
+        "only a clap at the start is promised", lambda: recorded(2.0, ends=["start"]), "pass",
         features=lambda: _NO_FILES,
     ),
     Case(
-        "two of three", lambda: _recorded(2.0, 2.7, ends=["start"], count=3), "fail", at=(0.0, 6.0),
+        "two of three", lambda: recorded(2.0, 2.7, ends=["start"], count=3), "fail", at=(0.0, 6.0),
         channel="sound", features=lambda: _NO_FILES,
     ),
-    Case("20 dB over the noise", lambda: _recorded(2.0, 10.0, db=20.0), "pass", features=lambda: _NO_FILES),
+    Case("20 dB over the noise", lambda: recorded(2.0, 10.0, db=20.0), "pass", features=lambda: _NO_FILES),
     Case("13 dB over the noise", _muffled, "abstain", reason="undecided", features=lambda: _NO_FILES),
     Case(
-        "nobody promises a clap", lambda: replace(_recorded(), sync="ptp"), "n/a", features=lambda: _NO_FILES
+        "nobody promises a clap", lambda: replace(recorded(), sync="ptp"), "n/a", features=lambda: _NO_FILES
     ),
     Case(
-        "nothing that could show it", lambda: _recorded().without_stream(_MICROPHONE), "abstain",
+        "nothing that could show it", lambda: recorded().without_stream(_MICROPHONE), "abstain",
         reason="absent-stream", features=lambda: _NO_FILES,
     ),
     Case(
-        "the sheet names a stream that is not there", lambda: _recorded(2.0, 10.0, streams=["head/audio"]),
+        "the sheet names a stream that is not there", lambda: recorded(2.0, 10.0, streams=["head/audio"]),
         "abstain", reason="absent-stream", features=lambda: _NO_FILES,
     ),
 )  # fmt: skip
