@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 from benchmarks.power.clips import Base, halved, opened
+from benchmarks.power.content import content_page
 from benchmarks.power.ladders import LADDERS
 from benchmarks.power.lies import lies
 from benchmarks.power.motion_clips import opened_motion
@@ -21,6 +22,7 @@ from benchmarks.power.trials import Count, Ladder, tried
 from benchmarks.power.untouched import MOVING, halves, untouched
 
 REPO = Path(__file__).resolve().parents[2]
+CONTENT = "SYN001"
 CLAIMS = ("INT002", "INT004", "INT005", "INT006")
 BASES: list[Base] = []
 """The clips: filled before the workers are forked, so that they share them."""
@@ -38,8 +40,11 @@ def main() -> None:
         BASES.extend(opened(data))
         BASES.extend([halved(b) for b in BASES if b.pictures and b.set != "gr1"])
     print(f"{len(BASES)} clips opened and decoded, {time.perf_counter() - started:.0f} s", flush=True)
-    wanted = [*dict.fromkeys(ladder.gate for ladder in LADDERS), *CLAIMS]
+    wanted = [*dict.fromkeys(ladder.gate for ladder in LADDERS), *CLAIMS, CONTENT]
     for code in (c for c in wanted if not given.gates or c in given.gates):
+        if code == CONTENT:
+            put(code, content_page(BASES))
+            continue
         clean = untouched(code, BASES)
         if code in CLAIMS:
             put(code, claims_page(lies(code, data), clean))

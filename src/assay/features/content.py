@@ -16,7 +16,18 @@ from numpy.typing import NDArray
 
 from assay.feature import feature, statistic
 from assay.model import Clock, Episode, Role, Stream
-from assay.signals.content_lag import Drift, Estimate, Map, Windows, drift, ends, learn, segments, windows
+from assay.signals.content_lag import (
+    Drift,
+    Estimate,
+    Map,
+    Windows,
+    drift,
+    ends,
+    learn,
+    segments,
+    tells,
+    windows,
+)
 from assay.signals.flow import Flow, block_flow
 from assay.signals.lost_frames import Step, lag_steps
 from assay.signals.offsets import Offset
@@ -187,7 +198,7 @@ def _estimated(camera: str, found: Moves, known: Map) -> Content:
     named = ("start", "end") if len(parts) > 1 else ("whole",)
     by_end = tuple(_offset(camera, found, e, n) for e, n in zip(parts, named, strict=True) if not e.why)
     along = _along(camera, found, known, seen) if not why else ()
-    steps = lag_steps(known, *take) if not why else ()
+    steps = lag_steps(known, *take) if tells(known, seen) else ()
     run = drift(known, seen)
     return Content(parts, by_end, along or by_end, run, steps, seen.length, known.lag, why, detail)
 

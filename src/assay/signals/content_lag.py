@@ -150,6 +150,11 @@ def _end(seen: Windows, *, late: bool = False) -> Bools:
     return np.asarray(near & (before <= enough))
 
 
+def tells(known: Map, seen: Windows) -> bool:
+    """Whether anything can be told of this episode, also if its lag steps so that no one lag fits."""
+    return _refused(known, seen, seen.moving) is None
+
+
 def segments(known: Map, seen: Windows) -> tuple[Estimate, ...]:
     """One estimate per 10 s of an episode of a minute or more: what a drift is seen by."""
     if seen.length < _DRIFTS:
