@@ -16,6 +16,7 @@ from assay.arrays import open_archive, read_npy
 from assay.embodiment import model_inside
 from assay.engine import run
 from assay.errors import UnreadableError
+from assay.inside import path_inside
 from assay.model import Episode, Kind
 from assay.profile import profile_for
 from assay.sheet import Sheet
@@ -250,3 +251,19 @@ def test_leaving_the_human_out_of_one_clip_loosens_nothing(tmp_path: Path) -> No
     assert "smpl_joints" not in {s.name for s in listing.streams}
     effects = profile_for(Kind.RETARGETED).effects(["RTG003"], listing.roles)
     assert effects["RTG003"] == "require"
+
+
+def test_a_name_that_is_too_long_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableError, match="cannot be followed"):
+        path_inside(tmp_path, "a" * 5000)
+
+
+def test_a_human_measured_in_millimetres_stands_nowhere(tmp_path: Path) -> None:
+    feet, head = np.zeros((50, 12, 3)), np.full((50, 12, 3), [0, 0, 1500.0])
+    human = np.concatenate([feet, head], axis=1)
+    (tmp_path / "x.pkl").write_bytes(pickle.dumps({"a": clip(smpl_joints=human)}))
+    frames = {s.name: s.frame for s in opened("motion-pickle", tmp_path)[0].streams}
+    assert frames["smpl_joints"] == "unresolved-up"
+    (tmp_path / "x.pkl").write_bytes(pickle.dumps({"a": clip(smpl_joints=human / 1000)}))
+    frames = {s.name: s.frame for s in opened("motion-pickle", tmp_path)[0].streams}
+    assert frames["smpl_joints"] == "world"

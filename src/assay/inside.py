@@ -29,6 +29,7 @@ def path_inside(root: Path, relative: str) -> Path:
     base = root.resolve()
     try:
         path = (base / relative).resolve()
+        path.exists()  # a name that is too long, or a folder closed to us, shows only here
     except (OSError, RuntimeError, ValueError) as error:
         raise UnreadableError(
             "the path cannot be followed", where=ascii(relative)[1:-1], found=type(error).__name__

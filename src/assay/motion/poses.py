@@ -121,6 +121,8 @@ def rate_by_velocity(q: Floats, dq: Floats) -> tuple[float | None, str]:
 _LOW: Final = ("foot", "toe", "ankle", "heel", "lhee", "rhee", "_fcc", "_fm1", "_fm5", "_tam")
 _TALL: Final = 0.3
 """m between feet and head, below which no axis is up."""
+_TALLEST: Final = 3.0
+"""m between feet and head, beyond which the numbers are not in m."""
 _HIGH: Final = ("head", "neck", "_saj", "cv7", "fhd", "bhd")
 """Words of joints, and of the usual marker sets (ISB, Plug-in Gait), at a body's two ends."""
 
@@ -141,6 +143,8 @@ def up_axis(x: Floats, names: Sequence[str]) -> tuple[str | None, str]:
     rest = np.delete(np.abs(along), axis)
     if np.abs(along[axis]) < max(_TALL, 2 * rest.max()):
         return None, f"{told}: no axis is clearly up"
+    if np.abs(along[axis]) > _TALLEST:
+        return None, f"{told}: no body in m"
     return f"{'+' if along[axis] > 0 else '-'}{'xyz'[axis]}", told
 
 
