@@ -25,9 +25,9 @@ app = typer.Typer(
 
 def _version(asked: bool) -> None:
     if asked:
-        from assay import __version__
+        from importlib.metadata import version as version_of
 
-        lines([f"assay {__version__}"])
+        lines([f"assay {version_of('assay')}"])
         raise typer.Exit
 
 
