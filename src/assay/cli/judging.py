@@ -15,6 +15,7 @@ from assay.cli.files import refuse_existing, write
 from assay.cli.later import refuse_later
 from assay.cli.options import (
     BodyOpt,
+    CacheOpt,
     CorpusArg,
     DecodeOpt,
     GatesOpt,
@@ -59,6 +60,7 @@ def run_(  # noqa: PLR0913, PLR0917 - the options are the interface
     calibration: Annotated[
         Path | None, typer.Option("--calibration", metavar="F", help="From calibrate.")
     ] = None,
+    cache: CacheOpt = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue the run in --out.")] = False,
     allow_unmeasured: Annotated[
         bool, typer.Option("--allow-unmeasured", help="Exit 0 instead of 3.")
@@ -71,7 +73,7 @@ def run_(  # noqa: PLR0913, PLR0917 - the options are the interface
     if resume and out is None:
         raise UsageError("--resume needs the run to continue", remedy="name it with --out")
     settings = settings_of(sheet=sheet, embodiment=embodiment, profile=profile, gates=gates, jobs=jobs,
-                         decode=decode, calibration=calibration)  # fmt: skip
+                         decode=decode, calibration=calibration, cache=cache)  # fmt: skip
     if dry_run:
         return _dry_run(corpora, settings, as_json)
     return _run(corpora, out, resume, settings, allow_unmeasured=allow_unmeasured, as_json=as_json)
@@ -153,6 +155,7 @@ def calibrate(
     sheet: SheetOpt = None,
     embodiment: BodyOpt = None,
     jobs: JobsOpt = None,
+    cache: CacheOpt = None,
     as_json: JsonOpt = False,
 ) -> int:
     """Learn from the whole corpus what gates compare an episode with."""
@@ -161,7 +164,7 @@ def calibrate(
     target = out or Path("calibration.json")
     refuse_existing(target, "name a new one with --out")
     with Bar() as bar:
-        settings = settings_of(sheet=sheet, embodiment=embodiment, jobs=jobs)
+        settings = settings_of(sheet=sheet, embodiment=embodiment, jobs=jobs, cache=cache)
         learnt = calibration_of(corpus, watch=bar.show, **settings)
     write(target, learnt.to_json())
     names = ", ".join(learnt.models) or "nothing: no gate of this version asks for a fitted statistic"

@@ -23,6 +23,10 @@ GatesOpt = Annotated[
 ]
 JobsOpt = Annotated[int | None, typer.Option("--jobs", min=1, metavar="N", help="Worker processes [cores].")]
 DecodeOpt = Annotated[str, typer.Option("--decode", metavar="HOW", help="none, auto or full.")]
+CacheOpt = Annotated[
+    Path | None,
+    typer.Option("--cache", metavar="DIR", help="A folder of your own: decoded pictures, kept for later."),
+]
 JsonOpt = Annotated[bool, typer.Option("--json", help="Machine output on stdout.")]
 OutOpt = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Where to write.")]
 

@@ -130,6 +130,8 @@ def planned(*corpora: Path | str, **settings: Any) -> Plan:
 def calibration_of(corpus: Path | str, *, watch: Watcher | None = None, **settings: Any) -> Calibration:
     """Learn what the gates ask for from one corpus; raises as `run` does."""
     chosen = Settings(**settings)
+    if chosen.cache is not None:
+        Path(chosen.cache).mkdir(parents=True, exist_ok=True)
     return calibrated(prepare([Path(corpus)], chosen), select(chosen.gates), chosen, watch)
 
 
