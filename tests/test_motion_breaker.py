@@ -15,11 +15,12 @@ from assay import plugs
 from assay.arrays import open_archive, read_npy
 from assay.embodiment import model_inside
 from assay.engine import run
-from assay.errors import UnreadableError
+from assay.errors import UnreadableError, UsageError
 from assay.inside import path_inside
 from assay.model import Episode, Kind
 from assay.profile import profile_for
 from assay.sheet import Sheet
+from assay.sheet_file import parse_sheet
 from assay.unpickle import read_pickle
 
 GOLDEN = Path(__file__).parent / "golden/motion"
@@ -267,3 +268,9 @@ def test_a_human_measured_in_millimetres_stands_nowhere(tmp_path: Path) -> None:
     (tmp_path / "x.pkl").write_bytes(pickle.dumps({"a": clip(smpl_joints=human / 1000)}))
     frames = {s.name: s.frame for s in opened("motion-pickle", tmp_path)[0].streams}
     assert frames["smpl_joints"] == "world"
+
+
+@pytest.mark.parametrize("offset", ["nan", "inf", "1e300"])
+def test_an_offset_is_a_time(offset: str) -> None:
+    with pytest.raises((UnreadableError, UsageError)):
+        parse_sheet(f'[parts.human]\npath = "x.pt"\noffset = {offset}\n', "assay.toml")

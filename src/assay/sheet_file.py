@@ -109,7 +109,7 @@ class PartSheet(_Table):
     reader: str | None = None
     fps: float | None = _RATE
     """Its rate, Hz, where its file states none; the corpus's ``fps`` is not that of a part."""
-    offset: float | None = None
+    offset: float | None = Field(None, ge=-1e6, le=1e6, allow_inf_nan=False)
     """Seconds from the episode's first sample to the part's first sample, where it is known."""
 
 
