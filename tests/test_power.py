@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 from benchmarks.power.clips import Base, decoded, invented, opened
 from benchmarks.power.ladders import LADDERS
-from benchmarks.power.motion_clips import invented_motion, opened_motion
+from benchmarks.power.motion_clips import MOTION, invented_motion, opened_motion
 from benchmarks.power.page import smallest
 from benchmarks.power.trials import Count, Ladder, interval, tried
-from benchmarks.power.untouched import MOVING
 
 TRIALS = 4
 QUICK = tuple(ladder for ladder in LADDERS if ladder.times >= 300 and "of a table" not in ladder.axis)
@@ -59,7 +58,7 @@ def test_real_clips(ladder: Ladder, clips: list[Base]) -> None:
 
 @pytest.mark.parametrize("ladder", SYNTHETIC, ids=name)
 def test_synthetic_clips(ladder: Ladder, synthetic: list[Base]) -> None:
-    kind = [b for b in synthetic if (b.number is not None) == (ladder.gate in MOVING)]
+    kind = [b for b in synthetic if (b.number is not None) == bool(set(MOTION) & set(ladder.sets))]
     check(replace(ladder, sets=("synth",)), kind)
 
 

@@ -82,7 +82,7 @@ ALARMS = {
     ("asap/CR7_level1", "RTG008"): "true: waist pitch within 1e-3 rad of 0.52 in 4 of 119 frames at a time, "
     "twice exactly",
     ("asap/step_forward_back_level1", "RTG008"): "true: waist pitch exactly at 0.52 rad for 17 frames",
-    ("holosoma/sub3_largebox_003_mj", "RTG008"): "true: ankle rolls at limits, the standing sole 9 degrees "
+    ("holosoma/sub3_largebox_003_mj", "RTG008"): "true: ankle rolls at limits, the right sole 11 degrees "
     "further off flat there; wrists at bounds of 0.05 and 0.1 rad that are the solver's and not the body's",
     ("holosoma/sub3_largebox_003_mj_w_obj", "RTG008"): "true: waist pitch at its limit, wrists at 0.05, 0.1, "
     "0.2 and 0.3 rad",
@@ -226,7 +226,7 @@ def test_no_real_clip_holds_a_value_and_none_with_a_human_is_low_passed(clips: d
 def test_holosoma_pays_for_its_plateaus_and_its_object_clip_does_not(clips: dict[str, Episode]) -> None:
     rise = {n: measures(clips[f"holosoma/sub3_largebox_003_mj{n}"]) for n in ("", "_w_obj")}
     degrees = {(n, s): np.degrees(rise[n][s]) for n in rise for s in ("left", "right")}
-    assert [round(float(d), 1) for d in degrees.values()] == [9.1, 9.2, 0.1, 1.8]
+    assert [round(float(d), 1) for d in degrees.values()] == [4.0, 10.7, 0.1, 1.6]
     (note,) = {f.note for f in judged(clips["holosoma/sub3_largebox_003_mj"], ("RTG008",))["RTG008"].findings
                if f.channel == "waist_pitch_joint" and "solver" in f.note}  # fmt: skip
     assert "3 joints exactly on a bound, none beyond any" in note

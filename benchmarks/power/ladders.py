@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from math import radians
 from typing import Final
 
-from benchmarks.power import clocks, damage, drifts, films, hands, motion, recoded, rows
+from benchmarks.power import clocks, damage, drifts, films, hands, laundered, motion, recoded, rows
 from benchmarks.power.trials import Ladder
 
 __all__ = ["LADDERS"]
@@ -31,6 +32,19 @@ _RTG = (
            rows.short_plateaus),
     Ladder("RTG008", "noise on a plateau of 4 %", "rad", (1e-4, 2e-4, 5e-4, 7e-4, 1e-3), None,
            rows.rough_plateau, below=True),
+)  # fmt: skip
+_LAUNDERED = (
+    Ladder("RTG008", "share of 2,000 frames on a round bound that is no limit", "%",
+           tuple(m * 2.0 for m in _AROUND if m != 1), 2.0, laundered.bounded, only="own-bound"),
+    Ladder("RTG008", "one joint held in motion, retargeted clips", "frames of 30 Hz", (1, 2, 3, 4, 6, 12, 30),
+           2.7, laundered.held_joint, ("kimodo", "moves", "asap"), only="held"),
+    Ladder("RTG008", "one joint held in motion, teleoperation", "frames of 30 Hz", (1, 2, 3, 4, 6, 12, 30),
+           2.7, laundered.held_joint, only="held"),
+    Ladder("RTG008", "smoothed, against the human", "Hz", (1.5, 2.0, 3.0, 4.0, 5.0, 5.5, 6.6, 7.5, 9.0, 12.0),
+           6.0, laundered.low_passed, ("asap", "holo"), below=True, only="low-pass"),
+    Ladder("RTG008", "rise of the standing sole's tilt on plateaus", "degrees",
+           tuple(m * 5.0 for m in _AROUND if m != 1), 4.985,
+           lambda b, d, r: laundered.tilted_foot(b, radians(d), r), ("asap",), only="left"),
 )  # fmt: skip
 _CM: Final = tuple(m for m in _AROUND if m not in (0.25, 1))  # untouched feet move by a quarter themselves
 _FEET: Final = ("asap", "holo")
@@ -154,4 +168,4 @@ _CLOCKS = (
            tuple(m * 1e3 / 30 for m in _AROUND if m != 1), 1e3 / 30, drifts.jumped, _ALL, only="jump"),
 )  # fmt: skip
 
-LADDERS: Final[tuple[Ladder, ...]] = (*_ACT, *_RTG, *_MOTION, *_INT, *_SYN, *_CLOCKS)
+LADDERS: Final[tuple[Ladder, ...]] = (*_ACT, *_RTG, *_LAUNDERED, *_MOTION, *_INT, *_SYN, *_CLOCKS)

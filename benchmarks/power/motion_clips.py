@@ -78,9 +78,11 @@ def _held(ep: Episode) -> Episode:
 
 def invented_motion() -> list[Base]:
     """Synthetic walks, where real clips are not here."""
+    from assay.synth.laundered import followed_by
     from assay.synth.walks import walk
 
-    return [Base("synth", walk(12.0, 30), number=0), Base("synth", walk(10.0, 60), number=1)]
+    made = (walk(12.0, 30), walk(10.0, 60), followed_by(seconds=12.0))
+    return [Base("synth", ep, number=i) for i, ep in enumerate(made)]
 
 
 @cache

@@ -37,8 +37,9 @@ def page(
 ) -> str:
     """Table of all ladders of one gate, then what it amounts to in plain words."""
     times = max(ladder.times for ladder, _ in results)
-    moving = any(ladder.sets[0] not in ("g1v", "g1s", "gr1", "g1h") for ladder, _ in results)
-    lines = [_HEAD, _LEGEND.format(times=times, sets=_RETARGETED if moving else _TELEOPERATED)]
+    moving = {ladder.sets[0] not in ("g1v", "g1s", "gr1", "g1h") for ladder, _ in results}
+    sets = [text for kind, text in ((False, _TELEOPERATED), (True, _RETARGETED)) if kind in moving]
+    lines = [_HEAD, _LEGEND.format(times=times, sets=" ".join(sets))]
     lines += [
         "| dose | is | failed | abstained | passed | failed, 95 % | placed |",
         "|---|---|---|---|---|---|---|",

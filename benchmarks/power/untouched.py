@@ -25,6 +25,8 @@ _REPEATS: Final = (
 )
 MOVING: Final = ("RTG002", "RTG003", "RTG004", "RTG005", "RTG006", "RTG007", "RTG013")
 """Gates whose untouched clips are the retargeted ones, under a declared z = 0 of ours."""
+BOTH: Final = ("RTG008",)
+"""Gates whose untouched clips are the teleoperated and the retargeted ones."""
 
 _ZERO: Final = (
     "of our z = 0, and true of it: heels of kimodo's walk are 3.1 cm under it and toes of its dance 3.8; the "
@@ -47,6 +49,12 @@ KNOWN: Final[dict[tuple[str, str], str]] = {
     ("RTG006", "asap"): "true of our z = 0: standing feet stay 3 to 6 cm above where feet rest once the "
     "constant is off",
     ("RTG007", "moves"): "true: the right shoulder's pitch jumps in one frame, at 1.2 of its rating",
+    ("RTG008", "moves"): "true: joints exactly at a limit in 7 to 67 % of the frames, none beyond any; right "
+    "shoulder yaw at 1.400000 in four clips, its limit is 2.618. Equal values listed without the gate",
+    ("RTG008", "asap"): "true: waist pitch at 0.52, exactly in 30 of 119 frames of step_forward_back; in "
+    "CR7_level1 within 1e-3 for 4 frames at a time, exactly in 2",
+    ("RTG008", "holo"): "true: ankle rolls and waist pitch exactly at limits, wrists at 0.05, 0.1, 0.2, 0.3, "
+    "which are the solver's bounds; the first clip's right sole is 11 degrees further off flat there",
     ("RTG013", "asap"): "true of our z = 0: these clips stand 3 to 14 cm above it",
     ("RTG013", "moves"): "true of our z = 0: M_Move8 stands 5 cm off it",
 }  # fmt: skip
@@ -62,7 +70,7 @@ def untouched(code: str, bases: Sequence[Base]) -> Untouched:
     gate = plugs.gates()[code]
     statuses: dict[str, list[str]] = {}
     alarms: dict[tuple[str, str], list[str]] = {}
-    for base in (b for b in bases if b.set != "g1h" and (b.number is not None) == (code in MOVING)):
+    for base in (b for b in bases if _looked_at(b, code)):
         given = {"containers": base.containers, "pictures": base.pictures, **learnt(code, base, bases)}
         judged = look(gate, base.ep, given)
         v = judged.verdict
@@ -76,6 +84,10 @@ def untouched(code: str, bases: Sequence[Base]) -> Untouched:
     for (short, said), names in alarms.items():
         told.setdefault((said, KNOWN[code, short]), []).extend(names)
     return Untouched(statuses, {f"{_ranges(n)}, {said}": why for (said, why), n in told.items()})
+
+
+def _looked_at(base: Base, code: str) -> bool:
+    return base.set != "g1h" and (code in BOTH or (base.number is not None) == (code in MOVING))
 
 
 def halves(code: str, bases: Sequence[Base]) -> str:

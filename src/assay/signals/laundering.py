@@ -26,6 +26,8 @@ Bools = NDArray[np.bool_]
 
 EXACT: Final = 1e-6
 """rad; float32 near pi is good to 2.4e-7."""
+EASE: Final = 0.5
+"""A step below this share of its neighbour further from the hold slows down, or gathers speed."""
 CREDIBLE: Final = 0.3
 """s; of longer rests the speed at their edges says nothing (REAL-CLIPS)."""
 
@@ -110,9 +112,9 @@ def own_bounds(of: Columns, near: float) -> Rests:
 def holds(of: Columns, limbs: Mapping[int, Index], moving: float) -> Rests:
     """Three and more equal values, bit for bit, of a joint in motion whose limb moves on.
 
-    A joint that stops by itself slows down first. Here it is as fast as ``moving`` (rad/s) over the step
-    that leads to the hold and over the one that leaves it, both more than three of the column's smallest
-    steps (the grain of its numbers), and one of the joints ``limbs`` names for it is as fast meanwhile.
+    A joint that stops by itself slows down before, and gathers speed after. Here it does not: it is as fast
+    as ``moving`` (rad/s) over the step that leads to the hold and over the one that leaves it, by more than
+    three grains of its numbers, and one of the joints that ``limbs`` names for it is as fast meanwhile.
     """
     x, t0, n, found = of.x, of.t0, len(of.x), []
     if n < 5:
@@ -132,8 +134,9 @@ def holds(of: Columns, limbs: Mapping[int, Index], moving: float) -> Rests:
         quick = np.minimum(before / dt[first - 1], after / dt[np.minimum(end, n - 2)]) >= moving
         if not quick.any():
             continue
-        grain = float(mine[mine > 0].min())
-        quick &= np.minimum(before, after) > 3 * grain
+        quick &= np.minimum(before, after) > 3 * _grain(mine)
+        slows = before < EASE * mine[np.maximum(first - 2, 0)]
+        quick &= ~(slows & (after < EASE * mine[np.minimum(end + 1, n - 2)]))
         others = limbs.get(int(column), np.zeros(0, np.intp))
         way = np.concatenate(([0.0], np.cumsum(np.nan_to_num(step[:, others].max(axis=1, initial=0.0)))))
         quick &= (way[end] - way[first]) * 1e9 >= moving * (t0[end] - t0[first])
@@ -232,24 +235,38 @@ def tilt(sole: Floats) -> Floats:
 
 
 def rise(value: Floats, on: Bools, off: Bools) -> tuple[float, float]:
-    """How much higher value (n,) is on some frames than on others, by medians; and its standard uncertainty.
+    """How much higher value (n,) is on some frames than on others, and its standard uncertainty.
 
-    Neighbouring frames say the same thing, hence the uncertainty counts stretches and not frames. NaN with
-    fewer than three frames of either.
+    Medians are compared within each stretch of ``on`` and ``off`` frames, since stretches differ by
+    themselves; the median of their differences counts. Where no stretch has three frames of both, all are
+    compared at once. NaN with fewer than three frames of either.
     """
     on, off = on & np.isfinite(value), off & np.isfinite(value)
     if np.count_nonzero(on) < 3 or np.count_nonzero(off) < 3:
         return float("nan"), 0.0
-    middle, base = float(np.median(value[on])), float(np.median(value[off]))
-    scatter = 1.4826 * float(np.median(np.abs(value[off] - base)))
-    count = [len(runs(mask)[0]) for mask in (on, off)]
-    return middle - base, scatter * float(np.sqrt(1 / count[0] + 1 / count[1]))
+    both = [slice(a, b) for a, b in zip(*runs(on | off), strict=True)]
+    both = [s for s in both if min(np.count_nonzero(on[s]), np.count_nonzero(off[s])) >= 3] or [slice(None)]
+    pairs = [(value[s][on[s]], value[s][off[s]]) for s in both]
+    more = np.array([np.median(x) - np.median(y) for x, y in pairs])
+    if len(more) >= 3:
+        scatter = np.abs(more - np.median(more))
+        return float(np.median(more)), 1.4826 * float(np.median(scatter)) / float(np.sqrt(len(more)))
+    around = np.concatenate([np.abs(y - np.median(y)) for _, y in pairs])
+    return float(np.median(more)), 1.4826 * float(np.median(around)) / float(np.sqrt(len(more)))
 
 
 def _at(of: Columns, column: int, value: float, near: float) -> Rests:
     first, end = runs(np.abs(of.x[:, column] - value) <= near)
     seconds = (of.t1[end - 1] - of.t0[first]) * 1e-9 if len(first) else np.zeros(0)
     return Rests(np.full(len(first), column, np.intp), first, end, seconds, np.full(len(first), value))
+
+
+def _grain(step: Floats) -> float:
+    """The smallest step of a column whose steps (n,) are multiples of it; 0 where numbers have no grain."""
+    step = step[step > 0]
+    grain = float(step.min())
+    odd = np.abs(step / grain - np.rint(step / grain))
+    return grain if np.count_nonzero(odd < 0.1) > 0.9 * len(step) else 0.0
 
 
 def _chosen(value: Floats) -> Bools:
