@@ -11,6 +11,7 @@ import os
 import time
 from collections import Counter
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -24,13 +25,14 @@ from assay.embodiment.capsules import deepest, pairs
 from assay.feature import Features
 from assay.judge import Judgement, judge
 from assay.model import Episode, Role
+from assay.signals.posture import Poses
 
 Floats = NDArray[np.float64]
 
 REPO: Final = Path(__file__).resolve().parents[1]
 SETS: Final = ("kimodo", "g1moves", "asap", "holosoma", "loco", "g1video", "g1teleop")
 DOSES: Final = (-0.02, 0.0, 0.005, 0.015, 0.02, 0.03, 0.04)
-TIMES: Final = 100
+TIMES: Final = 60
 PART: Final = "## On real clips"
 
 
@@ -53,9 +55,10 @@ def main() -> None:
             what = f"{status} {said.verdict.reason}".strip()
             lines.append(f"| {short}/{ep.id} | {what} | {share:.1f} % | {most:.1f} cm | {name} |")
     every = ", ".join(f"{n} {what}" for what, n in counts.items())
-    lines += ["", f"All: {every}.", "",
-              f"Planted for a second in {len(clean)} clips that nowhere touch, {TIMES} each:", "",
-              "| depth cm | failed | abstained | passed | failed, 95 % |", "|---|---|---|---|---|"]  # fmt: skip
+    lines += ["", f"All: {every}.", ""]
+    lines += [f"Planted for a second in the {len(clean)} clips that never touch, {TIMES} each:"]
+    lines += [""]
+    lines += ["| depth cm | failed | abstained | passed | failed, 95 % |", "|---|---|---|---|---|"]
     lines += [row(clean, dose) for dose in DOSES]
     lines += ["", speed(bases)]
     page = REPO / "docs/power/RTG009.md"
@@ -81,7 +84,7 @@ def row(bases: list[Episode], dose: float) -> str:
     """Verdicts on injections of one dose."""
     found: Counter[str] = Counter()
     for number in range(TIMES):
-        for again in range(200):
+        for again in range(60):
             ep = planted(bases, dose, np.random.default_rng([number, again]))
             if ep is not None:
                 found[look(ep)[0].verdict.status] += 1
@@ -96,8 +99,7 @@ def planted(bases: list[Episode], dose: float, rng: np.random.Generator) -> Epis
     """A clip with an arm moved over a second until the deepest pair reaches the dose; None without room."""
     ep = bases[rng.integers(len(bases))]
     body = ep.embodiment
-    features = Features(ep, plugs.features(), {}, {})
-    poses = features.get("poses")
+    poses = posed(ep)
     if body is None or body.capsules is None or poses is None or not poses.known.all():
         return None
     rate = 1e9 / np.median(np.diff(poses.t))
@@ -115,20 +117,26 @@ def planted(bases: list[Episode], dose: float, rng: np.random.Generator) -> Epis
     bump = np.sin(np.pi * np.arange(length) / length) ** 0.25
     of = pairs(poses.tree, body.capsules)
     x = np.array(poses.q[part])
-    for size in np.arange(0.0, 2.5, 0.01):
-        moved = x + size * bump[:, None] * way
-        depth = np.median(np.sort(deepest(poses.tree, body.capsules, moved, of)[0])[-length // 2 :])
-        if depth >= dose:
-            if depth > dose + 0.002:
-                return None
-            stream = ep.by_role(Role.JOINT_POSITION)[0]
-            names = list(body.resolve(stream.names))
-            y = np.array(stream.x, np.float64)
-            for column, joint in enumerate(names):
-                if joint >= 0 and way[joint]:
-                    y[part, column] = moved[:, joint]
-            return ep.with_stream(replace(stream, x=y))
-    return None
+    sizes = np.arange(0.0, 2.5, 0.02)
+    moved = x + (sizes[:, None] * bump)[..., None] * way
+    found = deepest(poses.tree, body.capsules, moved.reshape(-1, x.shape[1]), of)[0] - body.capsules.bias
+    depth = np.median(np.sort(found.reshape(len(sizes), -1), axis=1)[:, -length // 2 :], axis=1)
+    reached = np.flatnonzero(depth >= dose)
+    if not len(reached) or depth[reached[0]] > dose + 0.003:
+        return None
+    stream = ep.by_role(Role.JOINT_POSITION)[0]
+    y = np.array(stream.x, np.float64)
+    for column, joint in enumerate(body.resolve(stream.names)):
+        if joint >= 0 and way[joint]:
+            y[part, column] = moved[reached[0], :, joint]
+    return ep.with_stream(replace(stream, x=y))
+
+
+@lru_cache(maxsize=64)
+def posed(ep: Episode) -> Poses | None:
+    """The poses of an episode, once."""
+    found: Poses | None = Features(ep, plugs.features(), {}, {}).get("poses")
+    return found
 
 
 def speed(bases: list[tuple[str, Episode]]) -> str:

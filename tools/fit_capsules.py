@@ -89,7 +89,7 @@ def main(models: Path, meshes: Path, count: int, names: list[str]) -> None:
         numbers = np.round(np.concatenate(rows) + np.array([0.0] * 6 + [INFLATED]), 5)
         capsules = Capsules(
             tuple(s.link for s, r in zip(found, rows, strict=True) for _ in r),
-            *np.split(numbers, [3, 6], axis=1)[:2], numbers[:, 6], frozenset(), 0.0,
+            *np.split(numbers, [3, 6], axis=1)[:2], numbers[:, 6], frozenset(), 0.0, 0.0,
             f"{recipe.wheel} (PyPI wheel)", recipe.licence,
         )  # fmt: skip
         checked(name, body, capsules, found, count)
@@ -109,11 +109,11 @@ def checked(name: str, body: Embodiment, capsules: Capsules, found: list[Shape],
     mesh, ours, gone = mesh[1:, keep], ours[1:, keep], [of[i] for i in touching]
     of = [of[i] for i in keep]
     deep = depths(body, found, of, q[1:], mesh)
-    u = print_table(name, capsules, of, ours, mesh, deep)
+    bias, u = print_table(name, capsules, of, ours, mesh, deep)
     print("touching: " + ", ".join(f"{a} {b}" for a, b in gone))
     for other in (name, *SAME.get(name, ())):
         card = json.loads((CARDS / f"{other}.json").read_text("utf-8"))
-        card["shell"] = {"source": capsules.source, "licence": capsules.licence, "u": u,
+        card["shell"] = {"source": capsules.source, "licence": capsules.licence, "bias": bias, "u": u,
                          "touching": [list(pair) for pair in gone]}  # fmt: skip
         card["capsules"] = [
             {"link": link, "a": a.tolist(), "b": b.tolist(), "radius": float(r)}
@@ -169,13 +169,14 @@ def depths(
 
 def print_table(
     name: str, capsules: Capsules, of: list[tuple[str, str]], ours: Floats, mesh: Floats, deep: Floats
-) -> float:  # fmt: skip
-    """One row for docs/bodies.md, and the pairs that are worst; the deviation of depth near contact, m."""
+) -> tuple[float, float]:  # fmt: skip
+    """Print one row and the worst pairs; median and deviation of the depth's error near contact, m."""
     met, near = mesh == 0, (mesh < NEAR) & (mesh > 0)
     error = ours[near] - mesh[near]
     depth_error = -ours[met] - deep[met]
     close = np.concatenate([-error[mesh[near] < 0.02], depth_error[deep[met] < 0.03]])
-    u = round(float(1.4826 * np.median(np.abs(close - np.median(close)))), 4)
+    bias = round(float(np.median(close)), 4)
+    u = round(float(1.4826 * np.median(np.abs(close - bias))), 4)
     flagged = ours < -0.01
     figures: dict[str, Any] = {
         "links": len(dict.fromkeys(capsules.links)), "capsules": len(capsules.links), "pairs": len(of),
@@ -185,14 +186,14 @@ def print_table(
         "p95 error mm": 1e3 * float(np.quantile(np.abs(error), 0.95)),
         "deeper than 2 cm found %": 100 * float(flagged[met & (deep > 0.02)].mean()),
         "apart < 10 cm called deep %": 100 * float(flagged[near].mean()),
-        "depth error median mm": 1e3 * float(np.median(depth_error)), "u mm": 1e3 * u,
+        "depth error median mm": 1e3 * float(np.median(depth_error)), "bias mm": 1e3 * bias, "u mm": 1e3 * u,
     }  # fmt: skip
     print(name, " | ".join(f"{k} {v:.4g}" for k, v in figures.items()), flush=True)
     missed = (met & (ours > 0)).sum(axis=0)
     called = (near & flagged).sum(axis=0)
     for i in np.argsort(-(missed + called))[:6]:
         print("   ", of[i], f"missed {missed[i]} of {met[:, i].sum()}, called deep {called[i]}")
-    return u
+    return bias, u
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ class Capsules:
         links: k names, the link that each capsule is fixed to.
         a, b: (k, 3) m, ends of its axis in the link's frame; radius: (k,) m.
         touching: pairs of links that are not looked at, since their meshes touch at rest or most of the time.
-        u: m, standard deviation of the depth between two links against their meshes, near contact.
+        bias, u: m, median and standard deviation of the error of the depth near contact, against the meshes.
         source, licence: of the meshes that they were fitted to.
     """
 
@@ -45,6 +45,7 @@ class Capsules:
     b: Floats
     radius: Floats
     touching: frozenset[frozenset[str]]
+    bias: float
     u: float
     source: str
     licence: str
@@ -54,7 +55,7 @@ class Capsules:
         keep = np.array([link not in links for link in self.links], bool)
         return Capsules(
             tuple(link for link in self.links if link not in links), self.a[keep], self.b[keep],
-            self.radius[keep], self.touching, self.u, self.source, self.licence,
+            self.radius[keep], self.touching, self.bias, self.u, self.source, self.licence,
         )  # fmt: skip
 
 

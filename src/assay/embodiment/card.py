@@ -68,7 +68,7 @@ def _capsules(data: dict[str, Any]) -> Capsules | None:
         tuple(row["link"] for row in rows),
         a, b, radius,
         frozenset(frozenset(pair) for pair in shell["touching"]),
-        shell["u"], shell["source"], shell["licence"],
+        shell["bias"], shell["u"], shell["source"], shell["licence"],
     )  # fmt: skip
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from assay.features.feet import no_soles
 from assay.gate import Abstain
 from assay.model import Episode, Role
 from assay.signals.dynamics import LEAST, LEAST_RATE, Dynamics, mass_known
@@ -13,12 +12,9 @@ __all__ = ["no_dynamics"]
 
 
 def no_dynamics(ep: Episode, poses: Poses | None, dynamics: Dynamics | None) -> Abstain | None:
-    """Why forces are not known; None where they are."""
-    missing = no_soles(ep, poses)
-    return missing if missing is not None or poses is None else _unknown(ep, poses, dynamics)
-
-
-def _unknown(ep: Episode, poses: Poses, dynamics: Dynamics | None) -> Abstain | None:
+    """Why forces are not known of a body whose soles are (see `assay.features.feet`); None where they are."""
+    if poses is None:
+        return Abstain("unresolved-names", "no joint of the body is named, or no unit is known")
     rate = 1e9 / (period(poses.t) or 1.0)
     reasons = (
         (not mass_known(poses.tree), "no-reference", "the model does not say what every link weighs"),

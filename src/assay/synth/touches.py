@@ -27,7 +27,7 @@ _FORWARD: Final = ("left_shoulder_pitch_joint", -0.2)
 def pressed(depth: float, first: float = 3.0, last: float = 3.5, rate: float = 30) -> Episode:
     """A walk with the arms held out, whose left forearm lies ``depth`` m in the trunk from first to last s.
 
-    The depth is that of the body's own capsules; negative leaves a gap.
+    The depth is that of the body's capsules less their bias; negative leaves a gap.
     """
     ep = walk(rate=rate)
     joints = ep.stream("joints")
@@ -55,7 +55,7 @@ def _turned(depth: float) -> float:
     q[:, names.index(_TURN)] = turns
     arm = ("left_elbow_link", "left_wrist_roll_link", "left_wrist_pitch_link", "left_wrist_yaw_link")
     of = [(a, b) for a, b in pairs(body.tree, body.capsules) if {a, b} & set(arm) and "torso_link" in (a, b)]
-    found, _ = deepest(body.tree, body.capsules, q, of)
+    found = deepest(body.tree, body.capsules, q, of)[0] - body.capsules.bias
     reached = np.flatnonzero(found >= depth)
     if not len(reached):
         raise ValueError(f"the forearm gets {found.max():.3f} m deep at most")

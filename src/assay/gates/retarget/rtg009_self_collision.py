@@ -8,8 +8,8 @@ track what physics forbids. Human arms are slimmer and softer than a robot's: pl
 Method: capsules fitted to the body's public meshes; per frame the deepest pair. Pairs are left out that
 fewer than three joints move against each other (their clearances are millimetres, and limits keep them
 apart), whose meshes touch at rest or in most postures, or that hang on a joint which nobody recorded. More
-than 1 cm deep in more than 0.5 % of frames fails; the capsules' own deviation from the meshes is the
-uncertainty.
+than 1 cm deep in more than 0.5 % of frames fails. By how much capsules call contacts deeper than meshes is
+taken off, and their deviation is the uncertainty.
 
 Source: METHODS 2 (OmniRetarget: pairs that are not neighbours, tolerance 1 cm). REAL-CLIPS: with one capsule
 per link 23 of 43 public clips have some such frame and 9 more than 5 %; the hand's radius did most of it.
@@ -101,6 +101,7 @@ def _depth(ep: Episode, p: Params, body: Embodiment, poses: Poses) -> Outcome:
     if not of:
         return Abstain("unresolved-names", "no two links of which the joints between are named", poses.stream)
     depth, which = deepest(poses.tree, body.capsules, poses.q, of)
+    depth -= body.capsules.bias
     rate = ep.by_role(*STATES)[0].rate
     left = len(every) - len(of)
     return Evidence(

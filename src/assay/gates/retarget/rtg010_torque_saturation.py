@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 
 from assay.embodiment import Embodiment
 from assay.features.effort import no_dynamics
+from assay.features.feet import no_soles
 from assay.gate import IN, OUT, UNKNOWN, Abstain, Case, Evidence, Outcome, gate, param
 from assay.model import Episode, Role
 from assay.signals.dynamics import Dynamics
@@ -48,8 +49,8 @@ class Params:
 
     limit: float = param(1.0, "1", "what the drive is rated for", judged=True)
     quota: float = param(0.01, "1", "METHODS 3: 1 % of frames; own figure, not calibrated", judged=True)
-    u: float = param(0.05, "1", "arms against the drives' torque in simulation, see the power page")
-    u_body: float = param(0.15, "1", "waist and legs on one foot, against the same")
+    u: float = param(0.03, "1", "arms: 95 % within 6 % of the drives' torque in simulation")
+    u_body: float = param(0.1, "1", "waist: 95 % within 16 % of the same; legs on one foot are not better")
 
 
 def rated(ep: Episode, effort: float) -> Episode:
@@ -75,7 +76,7 @@ CASES = (
 @gate(code="RTG010", name="torque-saturation", reads=(Role.JOINT_POSITION, Role.BASE_POSE, Role.OBJECT_POSE))
 def measure(ep: Episode, p: Params, poses: Poses | None, dynamics: Dynamics | None) -> Iterator[Outcome]:
     """Torque over rated effort, the largest over the joints, in each frame."""
-    missing = no_dynamics(ep, poses, dynamics)
+    missing = no_soles(ep, poses) or no_dynamics(ep, poses, dynamics)
     if missing is not None or poses is None or dynamics is None or ep.embodiment is None:
         yield missing or Abstain("absent-stream")
         return

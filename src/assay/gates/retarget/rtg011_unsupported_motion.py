@@ -29,6 +29,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from assay.features.effort import no_dynamics
+from assay.features.feet import no_soles
 from assay.gate import IN, OUT, UNKNOWN, Abstain, Case, Evidence, Outcome, gate, param
 from assay.model import Episode, Role
 from assay.signals.dynamics import Dynamics
@@ -65,7 +66,7 @@ CASES = (
 @gate(code="RTG011", name="unsupported-motion", reads=(Role.JOINT_POSITION, Role.BASE_POSE, Role.OBJECT_POSE))
 def measure(ep: Episode, p: Params, poses: Poses | None, dynamics: Dynamics | None) -> Iterator[Outcome]:
     """Share of the weight that no contact supplies, in each frame."""
-    missing = no_dynamics(ep, poses, dynamics)
+    missing = no_soles(ep, poses) or no_dynamics(ep, poses, dynamics)
     if missing is not None or poses is None or dynamics is None:
         yield missing or Abstain("absent-stream")
         return
