@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -14,7 +14,7 @@ from assay.signals.content_map import Take
 from assay.signals.flow import Flow, block_flow
 from assay.signals.pictures import GREY, Thumbs
 
-__all__ = ["Recorded", "dropped", "late", "long_take", "recorded", "take"]
+__all__ = ["Recorded", "beginning", "dropped", "late", "long_take", "recorded", "take"]
 
 _RATE: Final = 30.0  # Hz that every file says
 _CODED_AGAIN: Final = 0.1  # grey that a repeated picture differs by
@@ -58,6 +58,13 @@ def _filed(one: Rig, episode: int, shot: Shot) -> Recorded:
     t = shot.t[0] + np.arange(len(thumbs)) / _RATE + rng.normal(0.0, 1.5e-3, len(thumbs))  # stamps jitter
     stamps = np.sort(np.rint(t * 1e9).astype(np.int64))
     return Recorded(shot, stamps, thumbs, block_flow(thumbs, stamps), float(rng.normal(0.0, 2e-3)))
+
+
+def beginning(found: Recorded, seconds: float) -> Recorded:
+    """The first seconds of an episode."""
+    n = int(np.searchsorted(found.t, found.t[0] + round(seconds * 1e9)))
+    flow = Flow(found.flow.t[: n - 2], found.flow.x[: n - 2])
+    return replace(found, t=found.t[:n], thumbs=found.thumbs[:n], flow=flow)
 
 
 def take(one: Rig, found: Recorded, seconds: float, ppm: float = 0.0) -> Take:

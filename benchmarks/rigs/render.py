@@ -75,12 +75,12 @@ def shots(one: Rig, lengths: tuple[float, ...] = LENGTHS) -> list[Shot]:
 def _drawn(
     one: Rig, motions: list[Motion], lengths: tuple[float, ...]
 ) -> list[tuple[Floats, NDArray[np.uint8]]]:
-    os.environ.setdefault("MUJOCO_GL", "egl")
     os.environ.setdefault("LP_NUM_THREADS", "0")  # threads that wait for each other cost more than they give
     import mujoco
+    from mujoco.egl import GLContext  # whatever MUJOCO_GL said when mujoco was first imported
 
     model = mujoco.MjModel.from_xml_string(mjcf(one))
-    context = mujoco.GLContext(*_CELLS)
+    context = GLContext(*_CELLS)
     context.make_current()
     try:
         eye = _Eye(mujoco, model, one)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
-from benchmarks.rigs.clocks import Recorded, dropped, long_take, recorded, take
+from benchmarks.rigs.clocks import Recorded, beginning, dropped, long_take, recorded, take
 from benchmarks.rigs.motion import Motion, moving
-from benchmarks.rigs.render import motion_of
+from benchmarks.rigs.render import LENGTHS, motion_of
 from benchmarks.rigs.scene import CLASSES, Rig, rig
 
 from assay.signals.content_lag import Map, drift, estimate, learn, windows
@@ -20,56 +20,45 @@ DEVIATIONS: Final = (0.0, 0.02, 0.05, 0.067, 0.1)
 """Seconds that are planted in a judged episode, in either direction."""
 MINUTES: Final = (1.0, 5.0, 15.0, 40.0)
 PPM: Final = (0.0, 50.0, 200.0, 1000.0)
-_JUDGED: Final = (8, 0, 3)  # the long episode, and two short ones
+_STRETCHES: Final = (28.0, 14.0, 8.0)  # s from the start of the judged episode, the last of each rig
 Row = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class _About:
-    rig: int
-    kind: str
-    camera: str
-    fps: int
-    episode: int
-    moving: float
-    task: bool
 
 
 def tried(one: Rig) -> list[Row]:
     """Rows of kinds ``lag``, ``drift``, ``lost`` and ``foreign`` for one rig."""
     episodes, bias = recorded(one)
-    takes = [take(one, e, bias + e.deviation) for e in episodes]
+    *others, judged = episodes
+    known = learn([take(one, e, bias + e.deviation) for e in others])
+    if known is None:
+        raise ValueError(f"rig {one.number}: no map")
+    rig_is = {"rig": one.number, "kind": one.kind, "camera": one.camera, "fps": one.fps, "task": one.task}
     rows: list[Row] = []
-    for judged in _JUDGED:
-        known = learn([t for e, t in enumerate(takes) if e != judged])
-        found = episodes[judged]
-        span = found.flow.t[[0, -1]] * 1e-9
-        about = asdict(_About(one.number, one.kind, one.camera, one.fps, judged,
-                              moving(found.shot.motion, *span.tolist()), one.task))  # fmt: skip
-        if known is None:
-            continue
-        rows += [about | row for row in _lags(one, known, found, bias, judged)]
-        shifted = take(one, replace(found, shot=replace(found.shot, motion=_foreign(one, judged))), bias)
-        rows.append(about | {"what": "foreign", "spoke": not estimate(known, *shifted).why})
-        if judged == _JUDGED[0]:
-            rows += [
-                about | row for row in (*_drifts(one, known, found, bias), *_losses(one, known, found, bias))
-            ]
+    for seconds in _STRETCHES:
+        part = beginning(judged, seconds)
+        span = part.flow.t[[0, -1]] * 1e-9
+        about = {**rig_is, "length": seconds, "moving": moving(part.shot.motion, *span.tolist())}
+        rows += [about | row for row in _lags(one, known, part, bias)]
+        unrelated = replace(part, shot=replace(part.shot, motion=_foreign(one)))
+        rows.append(
+            about | {"what": "foreign", "spoke": not estimate(known, *take(one, unrelated, bias)).why}
+        )
+    about = {**rig_is, "length": _STRETCHES[0], "moving": rows[0]["moving"]}
+    rows += [about | row for row in _drifts(one, known, judged, bias)]
+    rows += [about | row for row in _losses(one, known, judged, bias, spoke=not rows[0]["why"])]
     return rows
 
 
-def _foreign(one: Rig, judged: int) -> Motion:
+def _foreign(one: Rig) -> Motion:
     """What another rig's arms did, which has nothing to do with these pictures."""
-    return motion_of(rig((one.number + 1) % sum(CLASSES.values())), judged)
+    return motion_of(rig((one.number + 1) % sum(CLASSES.values())), len(LENGTHS) - 1)
 
 
-def _lags(one: Rig, known: Map, found: Recorded, bias: float, judged: int) -> list[Row]:
-    rng = np.random.default_rng([16, one.seed, judged])
+def _lags(one: Rig, known: Map, found: Recorded, bias: float) -> list[Row]:
+    rng = np.random.default_rng([16, one.seed, len(found.t)])
     rows = []
     for size in DEVIATIONS:
         planted = float(rng.choice([-1, 1]) * size)
         e = estimate(known, *take(one, found, bias + planted))
-        # The rig's own median is known to the estimator only through the other episodes.
         rows.append({"what": "lag", "planted": planted, "seconds": e.seconds, "u": e.u, "why": e.why,
                      "raw": e.lag - bias - planted})  # fmt: skip
     return rows
@@ -83,9 +72,9 @@ def _drifts(one: Rig, known: Map, found: Recorded, bias: float) -> list[Row]:
     return rows
 
 
-def _losses(one: Rig, known: Map, found: Recorded, bias: float) -> list[Row]:
+def _losses(one: Rig, known: Map, found: Recorded, bias: float, *, spoke: bool) -> list[Row]:
     rng = np.random.default_rng([17, one.seed])
-    rows, spoke = [], not estimate(known, *take(one, found, bias)).why
+    rows = []
     for count in range(6):
         at = int(rng.integers(90, len(found.t) - 90))
         steps = lag_steps(known, *dropped(one, found, bias, count, at))

@@ -60,7 +60,8 @@ def _met(single: Floats, double: Floats, near: NDArray[np.intp]) -> tuple[Floats
     c near by, shares and r, each weighted by how well it fits to within a sixth of the motion.
 
     Args:
-        single: (n - 1,) change over each interval; double: (n - 2,) over that and the next.
+        single: (n - 1,) change over each interval.
+        double: (n - 2,) change over that and the next.
         near: (k,) intervals to look around.
     """
     around = np.arange(-2, 4)
