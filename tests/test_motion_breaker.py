@@ -21,6 +21,7 @@ from assay.model import Episode, Kind
 from assay.profile import profile_for
 from assay.sheet import Sheet
 from assay.sheet_file import parse_sheet
+from assay.synth.squats import squats
 from assay.unpickle import read_pickle
 
 GOLDEN = Path(__file__).parent / "golden/motion"
@@ -274,3 +275,34 @@ def test_a_human_measured_in_millimetres_stands_nowhere(tmp_path: Path) -> None:
 def test_an_offset_is_a_time(offset: str) -> None:
     with pytest.raises((UnreadableError, UsageError)):
         parse_sheet(f'[parts.human]\npath = "x.pt"\noffset = {offset}\n', "assay.toml")
+
+
+def test_senseless_values_and_rates_are_no_fault_of_ours(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Neither a warning nor an error, whatever a clip holds."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    walking = squats(2.0)
+    joints, root = walking.stream("joints"), walking.stream("root")
+    assert joints is not None
+    assert root is not None
+    rows = np.concatenate([np.asarray(root.x), np.asarray(joints.x)], axis=1)
+    spoilt = {"inf": np.inf, "nan": np.nan}
+    for name, value in spoilt.items():
+        x = rows.copy()
+        x[40, 0], x[50, 9] = value, value
+        np.savetxt(folder / f"{name}.csv", x, delimiter=",")
+    x = rows.copy()
+    x[:] = np.nan
+    np.savetxt(folder / "void.csv", x, delimiter=",")
+    np.savetxt(folder / "sound.csv", rows, delimiter=",")
+    head = 'quaternion = "wxyz"\nembodiment = "unitree_g1_29"\nground = 0\n'
+    for rate in (30, 100_000):
+        (folder / "assay.toml").write_text(f"fps = {rate}\n{head}")
+        told = run(folder, out=tmp_path / f"{rate}", jobs=1)
+        wrong = [r for r in told.verdicts.to_pylist() if r["status"] == "error"]
+        assert not wrong, [(r["subject"], r["gate"], r["detail"]) for r in wrong]
+        decided = {e["subject"]: e["decision"] for e in told.episodes.to_pylist()}
+        assert {n for n, d in decided.items() if d == "rejected"} >= {*spoilt, "void"}
+    assert "Warning" not in capfd.readouterr().err

@@ -54,6 +54,8 @@ def dynamics(ep: Episode, poses: Poses | None, ground: Ground | None) -> Dynamic
     still = ~(length(displaced(poses.t, soles)) >= SLOW)  # not yet known in the first 1/30 s
     active = (soles[..., 2] < level + NEAR) & still
     about = m.centre
+    if not np.isfinite(about[:, 2]).any():
+        return None
     height = max(float(np.nanmedian(about[:, 2])) - level, 0.1)
     push, rest = supported(m.wrench(about), soles - about[:, None], active, height, FRICTION)
     feet = [tree.index(s.link) for s in body.soles]
@@ -100,7 +102,8 @@ def _steady(carried: NDArray[np.bool_], rate: float) -> NDArray[np.bool_]:
     edge = np.concatenate([[True], carried[1:] != carried[:-1]])
     edge[-1] = True
     reach = max(1, round(BLUR * rate))
-    return np.asarray(np.convolve(edge, np.ones(2 * reach + 1), "same") < 0.5)
+    near = np.convolve(edge, np.ones(2 * reach + 1))  # "same" is as long as the longer of the two
+    return np.asarray(near[reach : reach + len(edge)] < 0.5)
 
 
 def _others(tree: Tree, height: Floats, feet: list[int]) -> NDArray[np.bool_]:
