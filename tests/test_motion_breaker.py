@@ -297,12 +297,11 @@ def test_senseless_values_and_rates_are_no_fault_of_ours(
     x[:] = np.nan
     np.savetxt(folder / "void.csv", x, delimiter=",")
     np.savetxt(folder / "sound.csv", rows, delimiter=",")
-    head = 'quaternion = "wxyz"\nembodiment = "unitree_g1_29"\nground = 0\n'
-    for rate in (30, 100_000):
-        (folder / "assay.toml").write_text(f"fps = {rate}\n{head}")
-        told = run(folder, out=tmp_path / f"{rate}", jobs=1)
-        wrong = [r for r in told.verdicts.to_pylist() if r["status"] == "error"]
-        assert not wrong, [(r["subject"], r["gate"], r["detail"]) for r in wrong]
-        decided = {e["subject"]: e["decision"] for e in told.episodes.to_pylist()}
-        assert {n for n, d in decided.items() if d == "rejected"} >= {*spoilt, "void"}
+    said = 'fps = 100000\nquaternion = "wxyz"\nembodiment = "unitree_g1_29"\nground = 0\n'
+    (folder / "assay.toml").write_text(said)
+    told = run(folder, out=tmp_path / "out", jobs=1)
+    wrong = [r for r in told.verdicts.to_pylist() if r["status"] == "error"]
+    assert not wrong, [(r["subject"], r["gate"], r["detail"]) for r in wrong]
+    decided = {e["subject"]: e["decision"] for e in told.episodes.to_pylist()}
+    assert {n for n, d in decided.items() if d == "rejected"} >= {*spoilt, "void"}
     assert "Warning" not in capfd.readouterr().err
