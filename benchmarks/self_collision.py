@@ -2,7 +2,7 @@
 
 Prints the page docs/power/RTG009.md below the table of meshes that ``tools/fit_capsules.py`` printed.
 Injection: over a random second of a real clip one arm is moved towards the trunk or a thigh, by the joint and
-as far as it takes for the deepest pair to reach the dose; clips that already touch there are drawn again.
+as far as it takes for just more than the quota of frames to be as deep as the dose.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from assay import plugs
 from assay.embodiment.capsules import deepest, pairs
+from assay.embodiment.kinematics import link_poses
 from assay.feature import Features
 from assay.judge import Judgement, judge
 from assay.model import Episode, Role
@@ -33,6 +34,7 @@ REPO: Final = Path(__file__).resolve().parents[1]
 SETS: Final = ("kimodo", "g1moves", "asap", "holosoma", "loco", "g1video", "g1teleop")
 DOSES: Final = (-0.02, 0.0, 0.005, 0.015, 0.02, 0.03, 0.04)
 TIMES: Final = 60
+QUOTA: Final = 0.005
 PART: Final = "## On real clips"
 
 
@@ -56,7 +58,8 @@ def main() -> None:
             lines.append(f"| {short}/{ep.id} | {what} | {share:.1f} % | {most:.1f} cm | {name} |")
     every = ", ".join(f"{n} {what}" for what, n in counts.items())
     lines += ["", f"All: {every}.", ""]
-    lines += [f"Planted for a second in the {len(clean)} clips that never touch, {TIMES} each:"]
+    planted_in = f"Planted for a second in the {len(clean)} clips that never touch, {TIMES} each;"
+    lines += [f"{planted_in} just more than 0.5 % of frames are as deep as the dose:"]
     lines += [""]
     lines += ["| depth cm | failed | abstained | passed | failed, 95 % |", "|---|---|---|---|---|"]
     lines += [row(clean, dose) for dose in DOSES]
@@ -117,12 +120,13 @@ def planted(bases: list[Episode], dose: float, rng: np.random.Generator) -> Epis
     bump = np.sin(np.pi * np.arange(length) / length) ** 0.25
     of = pairs(poses.tree, body.capsules)
     x = np.array(poses.q[part])
-    sizes = np.arange(0.0, 2.5, 0.02)
+    sizes = np.arange(0.0, 2.5, 0.01)
     moved = x + (sizes[:, None] * bump)[..., None] * way
     found = deepest(poses.tree, body.capsules, moved.reshape(-1, x.shape[1]), of)[0] - body.capsules.bias
-    depth = np.median(np.sort(found.reshape(len(sizes), -1), axis=1)[:, -length // 2 :], axis=1)
+    over = int(QUOTA * len(poses.t)) + 1  # so many frames lie as deep as the dose, the rest less deep
+    depth = np.sort(found.reshape(len(sizes), -1), axis=1)[:, -over]
     reached = np.flatnonzero(depth >= dose)
-    if not len(reached) or depth[reached[0]] > dose + 0.003:
+    if not len(reached) or depth[reached[0]] > dose + 0.002:
         return None
     stream = ep.by_role(Role.JOINT_POSITION)[0]
     y = np.array(stream.x, np.float64)
@@ -156,7 +160,12 @@ def speed(bases: list[tuple[str, Episode]]) -> str:
             deepest(*job)
         spent.append(time.process_time() - start)
     took = 1e6 * min(spent) / frames
-    return f"{len(work[0][3])} pairs of links: {took:.1f} us per frame of one core ({frames} frames)."
+    start = time.process_time()
+    for tree, _, q, _ in work:
+        link_poses(tree, q)
+    alone = 1e6 * (time.process_time() - start) / frames
+    return (f"{len(work[0][3])} pairs of links: {took:.1f} us per frame of one core ({frames} frames, a busy "
+            f"machine), of which the poses of all links alone take {alone:.1f} us.")  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -200,7 +200,7 @@ def _continuous(quat: Floats) -> Floats:
     """Quaternions (T, 4) with one sign throughout."""
     flips = (quat[1:] * quat[:-1]).sum(axis=1) < 0
     sign = np.concatenate([[1.0], np.cumprod(np.where(flips, -1.0, 1.0))])
-    return quat * sign[:, None]
+    return np.asarray(quat * sign[:, None])
 
 
 _NEWTON: Final = (

@@ -102,6 +102,7 @@ def _depth(ep: Episode, p: Params, body: Embodiment, poses: Poses) -> Outcome:
         return Abstain("unresolved-names", "no two links of which the joints between are named", poses.stream)
     depth, which = deepest(poses.tree, body.capsules, poses.q, of)
     depth -= body.capsules.bias
+    depth[np.isnan(poses.q[:, poses.known]).any(axis=1)] = np.nan
     rate = ep.by_role(*STATES)[0].rate
     left = len(every) - len(of)
     return Evidence(
