@@ -1,13 +1,14 @@
 """A joint is faster than its drive can be.
 
-What: the largest ratio of joint speed to rated speed in each frame.
+What: the largest ratio of joint speed to rated speed in each frame; and how fast the base moves.
 
 Why: no drive follows. In retargeted motion it is nearly always a branch flip of inverse kinematics, in
 which pitch and yaw of a shoulder jump together.
 
 Method: displacement of each joint over 1/60 s, interpolated, over the rated speed of the body's limit set;
 one frame is enough. Where sources rate a joint differently and the sheet chooses none, a frame between the
-slowest and the fastest rating is unknown and both figures are given. Unknown ratings are listed.
+slowest and the fastest rating is unknown and both figures are given. Unknown ratings are listed. The base
+is held to 15 m/s and 60 rad/s: a root that jumps is two clips in one, or an order that changes half-way.
 
 Source: METHODS 3 (|qdot| against the model's limit); REAL-CLIPS: 3 of 43 public clips have such frames, all
 of them shoulder flips. 1/60 s, not 1/30: the flip of one frame at 60 Hz reads 0.78 of the rating over
@@ -35,6 +36,7 @@ from assay.gate import IN, UNKNOWN, Abstain, Case, Evidence, Outcome, gate, para
 from assay.model import Clock, Episode, Role
 from assay.signals.feet import displaced, stamps
 from assay.signals.intervals import ends
+from assay.signals.posture import Poses
 from assay.synth.episodes import edit, retime
 from assay.synth.walks import walk
 
@@ -49,6 +51,8 @@ class Params:
 
     limit: float = param(1.0, "1", "the rated speed itself, by the maker's model", judged=True)
     quota: float = param(0.0, "1", "published rule: no frame; flips last one frame", judged=True)
+    base: float = param(15.0, "m/s", "the fastest sprinter runs 12.4 m/s, a humanoid a third of it")
+    turn: float = param(60.0, "rad/s", "one rad in a frame at 60 Hz; a skater's spin is 38 rad/s")
     window: float = param(1 / 60, "s", "a frame at 60 Hz: over 1/30 s a one-frame flip reads half")
 
 
@@ -90,6 +94,15 @@ def backwards() -> Episode:
     return retime(walk(), "joints", lambda t: t - 37_200_000_000 * (np.arange(len(t)) >= len(t) // 2))
 
 
+def jumping(way: float) -> Episode:
+    """A walk at 60 Hz whose base is ``way`` m further on from 3 s on."""
+    ep = walk(rate=60)
+    root = ep.by_role(Role.BASE_POSE)[0]
+    x = np.array(root.x, np.float64)
+    x[root.t >= 3_000_000_000, 0] += way
+    return ep.with_stream(replace(root, x=x))
+
+
 CASES = (
     Case("clean", walk, "pass"),
     Case("an elbow at 1.05 of its rating for 50 ms", lambda: dashing(1.05 * RATED), "fail",
@@ -104,6 +117,8 @@ CASES = (
          lambda: dashing(25.0, HIP, limit_set="unitree_ros g1_29dof_rev_1_0"), "pass"),
     Case("a hip over the chosen revision's rating",
          lambda: dashing(25.0, HIP, limit_set="unitree_ros g1_29dof_mode_15"), "fail", channel=HIP),
+    Case("a root that jumps by 0.3 m in a frame", lambda: jumping(0.3), "fail", channel="base"),
+    Case("a root that jumps by 0.2 m in a frame", lambda: jumping(0.2), "pass"),
     Case("ratings unknown", unrated, "abstain", reason="no-reference"),
     Case("no rate", untimed, "abstain", reason="not-declared"),
     Case("time runs backwards", backwards, "abstain", reason="no-reference"),
@@ -111,9 +126,10 @@ CASES = (
 )  # fmt: skip
 
 
-@gate(code="RTG007", name="joint-overspeed", reads=STATES)
-def measure(ep: Episode, p: Params, joint_groups: Sequence[Joints]) -> Iterator[Outcome]:
-    """Ratio of joint speed to rated speed, the largest over the joints."""
+@gate(code="RTG007", name="joint-overspeed", reads=(*STATES, Role.BASE_POSE))
+def measure(ep: Episode, p: Params, joint_groups: Sequence[Joints], poses: Poses | None) -> Iterator[Outcome]:
+    """Ratio of joint speed to rated speed, the largest over the joints; and of the base to what bodies do."""
+    yield from _base(p, poses)
     yield from (Abstain("absent-stream", "declared, not there", d.name) for d in ep.missing(*STATES))
     if not ep.by_role(*STATES):
         yield Abstain("absent-stream", "no joint positions")
@@ -122,6 +138,24 @@ def measure(ep: Episode, p: Params, joint_groups: Sequence[Joints]) -> Iterator[
     else:
         for joints in joint_groups:
             yield from _group(ep, ep.embodiment, joints, p)
+
+
+def _base(p: Params, poses: Poses | None) -> Iterator[Outcome]:
+    """The base's own speed, where it and its times are known: a jump of the root is no motion."""
+    if poses is None or poses.place is None or not poses.timed or len(poses.t) < 2:
+        return
+    t, place = poses.t, poses.place
+    step = np.maximum(np.diff(t) * 1e-9, 1e-9)
+    # Over no less than the window, so that jitter at 500 Hz is no speed.
+    over = np.maximum(step, p.window)
+    way = np.linalg.norm(np.diff(place[:, :3], axis=0), axis=1) / over
+    alike = np.abs((place[1:, 3:] * place[:-1, 3:]).sum(axis=1))
+    turn = 2 * np.arccos(np.clip(alike, 0.0, 1.0)) / over
+    yield Evidence(
+        np.maximum(way / p.base, turn / p.turn), t[:-1], t[1:], "1", p.limit, stream=poses.base,
+        against="any body", channel="base", reason="not-finite", quota=p.quota,
+        note="the base jumps: clips joined, frames lost, or another quaternion order from here on",
+    )  # fmt: skip
 
 
 def _group(ep: Episode, body: Embodiment, joints: Joints, p: Params) -> Iterator[Outcome]:
