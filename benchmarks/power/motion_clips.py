@@ -6,7 +6,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -85,13 +85,13 @@ def invented_motion() -> list[Base]:
     return [Base("synth", ep, number=i) for i, ep in enumerate(made)]
 
 
-@cache
+@lru_cache(maxsize=128)
 def clean(base: Base, code: str) -> bool:
     """Whether the gate passes the clip as it is: faults are planted in no other."""
     return look(plugs.gates()[code], base.ep, {}).verdict.status == "pass"
 
 
-@cache
+@lru_cache(maxsize=128)
 def seen(base: Base) -> tuple[Poses, Stance | None, Ground | None]:
     """Where the feet are, when the source stands, and where the soles rest."""
     features = Features(base.ep, plugs.features())
