@@ -58,7 +58,8 @@ def main() -> None:
             lines.append(f"| {short}/{ep.id} | {what} | {share:.1f} % | {most:.1f} cm | {name} |")
     every = ", ".join(f"{n} {what}" for what, n in counts.items())
     lines += ["", f"All: {every}.", ""]
-    planted_in = f"Planted for a second in the {len(clean)} clips that never touch, {TIMES} each;"
+    planted_in = f"Planted for a second in the {len(clean)} clips that never touch, {TIMES} draws each,"
+    planted_in += " of which some find no room;"
     lines += [f"{planted_in} just more than 0.5 % of frames are as deep as the dose:"]
     lines += [""]
     lines += ["| depth cm | failed | abstained | passed | failed, 95 % |", "|---|---|---|---|---|"]
