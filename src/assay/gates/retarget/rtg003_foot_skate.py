@@ -25,7 +25,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from assay.features.feet import no_source
 from assay.gate import UNKNOWN, Abstain, Case, Evidence, Outcome, gate, param
 from assay.model import Episode, Role
 from assay.signals.feet import displaced, length, noise
@@ -33,6 +32,7 @@ from assay.signals.intervals import ends
 from assay.signals.posture import Poses
 from assay.signals.stance import SIDES, Stance, drifting
 from assay.synth.walks import jittered, pivoted, raised, slid, walk
+from assay.unmet import no_source
 
 
 @dataclass(frozen=True, slots=True)

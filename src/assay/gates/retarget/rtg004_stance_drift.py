@@ -25,13 +25,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.features.feet import no_source
 from assay.gate import IN, UNKNOWN, Abstain, Case, Evidence, Outcome, gate, param
 from assay.model import Episode, Role
 from assay.signals.feet import length, noise
 from assay.signals.posture import Poses
 from assay.signals.stance import SIDES, Phases, Stance, edges
 from assay.synth.walks import jittered, pivoted, slid, walk
+from assay.unmet import no_source
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,13 +26,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.features.feet import no_ground
 from assay.gate import Abstain, Case, Evidence, Outcome, gate, param
 from assay.model import Episode, Role
 from assay.signals.ground import Ground
 from assay.signals.intervals import ends
 from assay.signals.posture import Poses
 from assay.synth.walks import jittered, raised, walk
+from assay.unmet import no_ground
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from assay.features.feet import no_ground, no_source
 from assay.gate import UNKNOWN, Abstain, Case, Evidence, Outcome, gate, param
 from assay.model import Episode, Role
 from assay.signals.ground import Ground
@@ -30,6 +29,7 @@ from assay.signals.intervals import ends
 from assay.signals.posture import Poses
 from assay.signals.stance import SIDES, Stance, drifting
 from assay.synth.walks import jittered, raised, walk
+from assay.unmet import no_ground, no_source
 
 
 @dataclass(frozen=True, slots=True)

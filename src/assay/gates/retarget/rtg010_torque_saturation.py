@@ -30,8 +30,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.embodiment import Embodiment
-from assay.features.effort import no_dynamics
-from assay.features.feet import no_soles
 from assay.gate import IN, OUT, UNKNOWN, Abstain, Case, Evidence, Outcome, gate, param
 from assay.model import Episode, Role
 from assay.signals.dynamics import Dynamics
@@ -39,6 +37,7 @@ from assay.signals.intervals import ends
 from assay.signals.posture import Poses
 from assay.synth.efforts import swung
 from assay.synth.squats import squats
+from assay.unmet import no_dynamics, no_soles
 
 Floats = NDArray[np.float64]
 

@@ -28,8 +28,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from assay.features.effort import no_dynamics
-from assay.features.feet import no_soles
 from assay.gate import IN, OUT, UNKNOWN, Abstain, Case, Evidence, Outcome, gate, param
 from assay.model import Episode, Role
 from assay.signals.dynamics import Dynamics
@@ -38,6 +36,7 @@ from assay.signals.posture import Poses
 from assay.synth.efforts import dropped, leaned
 from assay.synth.squats import squats
 from assay.synth.walks import walk
+from assay.unmet import no_dynamics, no_soles
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What a foot gate needs before it can look at feet, and why it cannot (not a feature: shared sentences)."""
+"""What a gate on motion needs before it can look at feet, ground or forces, and why it is not there."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ from typing import Final
 
 from assay.gate import Abstain
 from assay.model import Clock, Episode, Role
+from assay.signals.dynamics import LEAST, LEAST_RATE, Dynamics, mass_known
 from assay.signals.feet import stamps
 from assay.signals.ground import Ground
 from assay.signals.human_feet import human_feet
+from assay.signals.intervals import period
 from assay.signals.posture import Poses
 from assay.signals.stance import SHAKY, Stance
 
-__all__ = ["no_ground", "no_soles", "no_source"]
+__all__ = ["no_dynamics", "no_ground", "no_soles", "no_source"]
 
 LEAST_STANCE: Final = 0.05
 """Share of frames with a standing foot below which the source says nothing (a walk has 55 to 65 %)."""
@@ -81,3 +83,23 @@ def no_ground(ep: Episode, poses: Poses | None, ground: Ground | None) -> Abstai
     if ground is None or ground.declared is None:
         return Abstain("no-reference", "no ground is declared (ground = in the sheet)")
     return None
+
+
+def no_dynamics(ep: Episode, poses: Poses | None, dynamics: Dynamics | None) -> Abstain | None:
+    """Why forces are not known of a body whose soles are (see `no_soles`); None where they are."""
+    if poses is None:
+        return Abstain("unresolved-names", "no joint of the body is named, or no unit is known")
+    rate = 1e9 / (period(poses.t) or 1.0)
+    reasons = (
+        (not mass_known(poses.tree), "no-reference", "the model does not say what every link weighs"),
+        (
+            bool(ep.by_role(Role.OBJECT_POSE)),
+            "no-reference",
+            "forces of the object that it moves are unknown",
+        ),
+        (not poses.known.all(), "unresolved-names", "some joints of the body are not recorded"),
+        (len(poses.t) < LEAST, "too-short", f"{len(poses.t)} frames"),
+        (rate < LEAST_RATE / 1.001, "undecided", f"{rate:.0f} frames a second: too few for accelerations"),
+        (dynamics is None, "no-reference", "no ground, or frames at uneven times"),
+    )
+    return next((Abstain(code, why, poses.stream) for holds, code, why in reasons if holds), None)
