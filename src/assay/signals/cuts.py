@@ -13,6 +13,8 @@ from assay.signals.pictures import GREY, Thumbs
 __all__ = ["cut_ratio"]
 
 _AROUND: Final = 15  # transitions on either side that a cut is compared with
+_WIDE: Final = 0.1  # share of the cells
+_LIKE: Final = 0.5  # of two changes that belong together
 _CELL: Final = 5  # thumbnail boxes
 _BLOCK: Final = 256  # pictures held as float32 at a time
 
@@ -22,7 +24,8 @@ def cut_ratio(thumbs: Thumbs) -> NDArray[np.float64]:
 
     The change is the mean of |mean difference| over cells of 5 x 5; neighbours next to the transition are
     left out; changes below 0.2 grey count as 0.2. Zero where at most a tenth of the cells change by more
-    than 8 grey: a cut changes the picture, a quick arm a part of it.
+    than 8 grey: a cut changes the picture, a quick arm a part of it. A few foreign pictures make two cuts
+    close to each other, of like size: such a pair is compared with what is left without either.
     """
     mean, wide = _cell_changes(thumbs)
     if not len(mean):
@@ -30,8 +33,19 @@ def cut_ratio(thumbs: Thumbs) -> NDArray[np.float64]:
     pad = np.concatenate((np.full(_AROUND, -np.inf), mean, np.full(_AROUND, -np.inf)))
     around = sliding_window_view(pad, 2 * _AROUND + 1).copy()
     around[:, _AROUND - 1 : _AROUND + 2] = -np.inf
-    ratio = mean / np.maximum(around.max(1), 0.2)
-    return np.where(wide > 0.1, ratio, 0.0)
+    largest = around.max(1)
+    other = np.clip(np.arange(len(mean)) - _AROUND + around.argmax(1), 0, len(mean) - 1)
+    rest = np.maximum(_without(around).max(1), 0.2)
+    pair = (np.minimum(mean, largest) > _LIKE * np.maximum(mean, largest)) & (wide[other] > _WIDE)
+    ratio = mean / np.maximum(largest, 0.2)
+    paired = np.minimum(mean, np.maximum(largest, 0.0)) / rest
+    return np.where(wide > _WIDE, np.where(pair, np.maximum(ratio, paired), ratio), 0.0)
+
+
+def _without(around: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The surroundings (n, k) less the largest of each row and its two neighbours."""
+    apart = np.abs(np.arange(around.shape[1]) - around.argmax(1)[:, None])
+    return np.where(apart > 1, around, -np.inf)
 
 
 def _cell_changes(thumbs: Thumbs) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from assay.signals.cadence import STALE, Fresh
 from assay.signals.pictures import GREY, Thumbs
 
-__all__ = ["local_change", "quiet_change", "runs", "still_runs"]
+__all__ = ["blank", "local_change", "quiet_change", "runs", "still_runs"]
 
 Bools = NDArray[np.bool_]
 
 _TOP: Final = 0.02  # share of a thumbnail that a small moving hand covers
+_PLAIN: Final = 1.0  # grey; a covered lens or a wall close by still shades by more
 _BLOCK: Final = 256  # pictures held as float32 at a time
 
 
@@ -22,6 +23,18 @@ def runs(mask: Bools) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """First and one-past-last index of each run of True; (k,), (k,)."""
     edges = np.diff(np.concatenate(([0], mask.astype(np.int8), [0])))
     return np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
+
+
+def blank(thumbs: Thumbs) -> Bools:
+    """(n,) whether a picture shows nothing: its cells (h, w) spread by less than a grey level.
+
+    A cell is a mean of some 64 pixels, in which sensor noise is gone. Pictures of real and simulated scenes
+    spread by 14 grey and more, see gate SYN008.
+    """
+    spread = [thumbs[i : i + _BLOCK].std((1, 2), dtype=np.float32) for i in range(0, len(thumbs), _BLOCK)]
+    return (
+        np.concatenate(spread) < _PLAIN * GREY if spread and thumbs[0].size else np.zeros(len(thumbs), bool)
+    )
 
 
 def local_change(a: Thumbs, b: Thumbs) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""SYN008 frozen-stream: a camera or a joint vector stands still while the robot moves.
+"""SYN008 frozen-stream: a camera or a joint vector stands still while the robot moves, or shows nothing.
 
 What: Stretches of at least three real picture periods in which a camera shows no change while the arms
 move; stretches of at least 100 ms in which all joints of a vector hold exactly while the other vector (the
@@ -11,7 +11,8 @@ Method: Pictures: thumbnails are equal if the largest 2 % of their local change 
 coding noise (measured on its re-coded repeats, 0.5 to 4 grey). A stretch counts in periods of the camera's
 measured rate, so that a 15 Hz camera under 30 Hz is not accused of every repeat. Rows: exact equality of
 all joint columns that move at all, over at least three of the stream's own update periods. Motion is the
-root mean square speed of the arms, the least one over lags of 0 to 5 pictures or rows.
+root mean square speed of the arms, the least one over lags of 0 to 5 pictures or rows. Blank: the cells of
+a thumbnail spread by less than one grey level, black, white or any other shade.
 
 Source: METHODS 12, and own measurement. Untouched: 0 alarms in 32 real and simulated episodes (longest
 natural stretch amid motion: 3 transitions of a 15 Hz camera under 30 Hz, where 6 are needed), no exact hold
@@ -19,6 +20,10 @@ of the joints in 43. Planted while arms moved, re-encoded in H.264 and AV1: 45 o
 on the G1, 3 of 6 at 3 and 34 of 34 beyond on the GR1, nearly all placed within two pictures; in these 20
 re-encoded videos one stretch that was not planted; rows: every hold of 3 and more. D61: still scenes with
 noise, locked joints and binary grippers are not frozen.
+
+Blank: none in 10,973 pictures of 32
+videos of a G1 and a GR1 (the plainest spreads by 26.8 grey) and in 10 of a moving wrist (14.7); every
+picture of ten top cameras of franka_pickplace_sim_v30, which are one grey throughout.
 
 Blind spots: Frozen while the robot rests. A camera that does not see the arms. A vector whose noise goes on.
 
@@ -36,9 +41,9 @@ from numpy.typing import NDArray
 from assay.features.freshness import Freshness
 from assay.gate import Abstain, Case, Evidence, Outcome, gate, param
 from assay.model import Episode, Role, Stream
-from assay.signals.frozen import runs
+from assay.signals.frozen import blank, runs
 from assay.signals.intervals import period
-from assay.signals.pictures import Pictures
+from assay.signals.pictures import GREY, Pictures
 from assay.signals.travel import Travel, arm_travel, joint_columns
 from assay.synth import edit, teleop
 from assay.synth.pictures import film
@@ -56,6 +61,9 @@ class Params:
         3.0, "1", "picture periods; natural repeats amid motion reach half of it", judged=True
     )
     seconds: float = param(0.1, "s", "three rows at 30 Hz; untouched vectors never hold at all", judged=True)
+    blank: float = param(
+        3.0, "frame", "one or two are a cut, INT008's; real cameras never show nothing", judged=True
+    )
     moving: float = param(0.05, "rad/s", "METHODS 12; below it natural stretches of pictures grow long")
     commanded: float = param(0.02, "rad/s", "numbers do not flicker: a slower command already tells")
 
@@ -88,6 +96,14 @@ def _frozen(count: int, cadence: int = 1) -> dict[str, object]:
     order = np.arange(300) // cadence * cadence
     order[150 : 150 + count] = order[149]
     return _shown(order, noise=0.0 if cadence > 1 else 0.05)
+
+
+def _blanked(count: int, shade: int = 16) -> dict[str, object]:
+    seen = film(300)
+    thumbs = seen.thumbs.copy()
+    noise = np.random.default_rng(7).normal(0.0, 0.3, thumbs[:count].shape)
+    thumbs[150 : 150 + count] = np.rint((shade + noise) * GREY)
+    return {"pictures": {_CAMERA: replace(seen, thumbs=thumbs)}}
 
 
 def _working() -> dict[str, object]:
@@ -124,6 +140,14 @@ CASES = (
         "frozen, and no joints to tell", _undeclared, "abstain", reason="no-reference",
         features=lambda: _shown(np.zeros(300, np.intp), noise=0.0),
     ),
+    Case("two black pictures", teleop, "pass", features=lambda: _blanked(2)),
+    Case(
+        "three black pictures", teleop, "fail", at=(4.97, 5.1), channel="blank", features=lambda: _blanked(3),
+    ),
+    Case(
+        "three white pictures, locked joints", _locked, "fail", at=(4.97, 5.1), channel="blank",
+        features=lambda: _blanked(3, 235),
+    ),
     Case("binary grippers", _grippers, "pass", features=_working),
     Case("the state holds two rows", lambda: _hold(_STATE, 150, 2), "pass", features=_working),
     Case(
@@ -149,11 +173,11 @@ CASES = (
 )  # fmt: skip
 
 
-@gate(code="SYN008", name="frozen-stream", reads=[Role.CAMERA, *_VECTORS])
+@gate(code="SYN008", name="frozen-stream", version=2, reads=[Role.CAMERA, *_VECTORS])
 def frozen_stream(
     ep: Episode, p: Params, pictures: Mapping[str, Pictures] | None, freshness: Mapping[str, Freshness]
 ) -> Iterator[Outcome]:
-    """Look for frozen vectors, then for frozen pictures."""
+    """Look for frozen vectors, then for frozen and blank pictures."""
     vectors = [s for s in ep.by_role(*_VECTORS) if len(joint_columns(s))]
     paths = {s.name: arm_travel(s) for s in vectors}
     for stream in vectors:
@@ -166,7 +190,9 @@ def frozen_stream(
     for camera in ep.by_role(Role.CAMERA):
         if camera.name in freshness:
             yield _camera(camera, freshness[camera.name], reason, p)
-        else:
+        if pictures and camera.name in pictures:
+            yield from _blank(camera, pictures[camera.name], p)
+        if camera.name not in freshness:
             undecoded = pictures is None or camera.clip is None
             yield Abstain("not-decoded" if undecoded else "unreadable", "", camera.name, "pictures")
 
@@ -215,6 +241,20 @@ def _camera(camera: Stream, seen: Freshness, reason: str, p: Params) -> Outcome:
         value, seen.t[:-1], seen.t[1:], "1", p.periods, limit_key="periods", strict=False,
         stream=camera.name, against="joints", channel="pictures", reason=reason,
         note=f"picture period {seen.usual * seen.step * 1e-6:.0f} ms",
+    )  # fmt: skip
+
+
+def _blank(camera: Stream, seen: Pictures, p: Params) -> Iterator[Outcome]:
+    """One sample per picture: how many in a row show nothing, 0 where it shows something."""
+    if not seen.decoded:
+        return
+    value = np.zeros(seen.decoded)
+    for a, b in zip(*runs(blank(seen.thumbs)), strict=True):
+        value[a:b] = b - a
+    t = seen.t + (int(camera.t[0]) if len(camera) else 0)
+    yield Evidence(
+        value, t, np.append(t[1:], t[-1]), "frame", p.blank, limit_key="blank", strict=False,
+        stream=camera.name, channel="blank",
     )  # fmt: skip
 
 
