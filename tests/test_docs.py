@@ -91,9 +91,10 @@ def test_linked_pages_are_there() -> None:
 
 
 def test_the_guides_sheet_and_profile_are_valid(tmp_path: Path) -> None:
-    sheet, clips, profile = blocks("docs/guide.md", "toml")
+    sheet, clips, clocks, profile = blocks("docs/guide.md", "toml")
     assert parse_sheet(sheet, "guide")["kind"] == "teleoperation"
     assert parse_sheet(clips, "guide")["parts/human/fps"] == 30
+    assert parse_sheet(clocks, "guide")["sync"] == "clap"
     (tmp_path / "p.toml").write_text(profile)
     assert load_profile(tmp_path / "p.toml").name == "our-intake"
 
