@@ -38,7 +38,7 @@ TIERS = {
     "plugs": {"features", "gates", "readers"},
     "decide": {
         *{"corpus", "calibrate", "plan", "store", "engine", "profile", "audit", "transfer", "accept"},
-        *{"record", "inject", "tables", "parts", "tally", "rejudge", "inspection"},
+        *{"record", "inject", "tables", "parts", "tally", "rejudge", "inspection", "attribution"},
     },
     "present": {"cli", "terminal", "report", "view", "export", "docs"},
 }

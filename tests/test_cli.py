@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("toy_plugs")
 
 COMMANDS = (
     "run", "demo", "selftest", "gates", "readers", "embodiments", "explain", "inspect", "calibrate",
-    "verdicts", "rejudge", "report", "view", "inject",
+    "verdicts", "rejudge", "report", "view", "inject", "attribute",
 )  # fmt: skip
 LATER = {
     "audit": "0.5", "accept": "0.6", "verify": "0.6", "export": "0.6",

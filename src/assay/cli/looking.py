@@ -1,4 +1,4 @@
-"""Commands that look: inspect, view, gates, readers, embodiments, explain, selftest; and inject."""
+"""Commands that look: inspect, view, attribute, gates, readers, embodiments, explain, selftest; inject."""
 
 from __future__ import annotations
 
@@ -54,6 +54,27 @@ def view(
 
     seen = view_of(Run(run), episode, at)
     return show(seen, text_of(seen), as_json)
+
+
+@app.command()
+def attribute(
+    run: RunArg,
+    episode: Annotated[
+        str | None, typer.Argument(metavar="[EPISODE]", help="As in assay verdicts [all that fail].")
+    ] = None,
+    as_json: JsonOpt = False,
+) -> int:
+    """Tell whether the body cannot do what hands and feet miss, or the solver did not."""
+    from dataclasses import asdict
+
+    from assay.attribution.finished import attributed, keep, lines
+    from assay.store import Run
+
+    finished = Run(run)
+    made = list(attributed(finished, episode))
+    keep(finished, made)
+    text = list(lines(made)) or ["neither hands nor feet fail anywhere: nothing to attribute"]
+    return show([asdict(one) for one in made], text, as_json)
 
 
 @app.command()

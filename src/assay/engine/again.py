@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,9 +37,12 @@ def corpora_again(plan: Mapping[str, Any]) -> list[Corpus]:
 
 
 def open_again(
-    plan: Mapping[str, Any], calibration: Calibration, subject: str, code: str
-) -> tuple[Gate, Features, Any]:
+    plan: Mapping[str, Any], calibration: Calibration, subject: str, code: str,
+    corpora: Sequence[Corpus] | None = None,
+) -> tuple[Gate, Features, Any]:  # fmt: skip
     """The gate, the episode's features and the gate's params, as the run had them.
+
+    ``corpora``: as `corpora_again` gave them, for who opens many episodes.
 
     Raises:
         UsageError: if the corpus is gone or has no such episode, or the run did not use this gate.
@@ -47,7 +50,7 @@ def open_again(
     if code not in plan["gates"]:
         raise UsageError("the run did not use this gate", found=code, expected=", ".join(plan["gates"]))
     gate = plugs.gates()[code]
-    for index, corpus in enumerate(corpora_again(plan)):
+    for index, corpus in enumerate(corpora_again(plan) if corpora is None else corpora):
         prefix = "" if len(plan["corpora"]) == 1 else f"{corpus.name}/"
         ref = next((r for r in corpus.listing.refs if prefix + r.id == subject), None)
         if ref is not None:

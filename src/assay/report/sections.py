@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from assay.attribution.finished import SAYS, kept
 from assay.gate import REASONS, Gate
 from assay.report import ranking
 from assay.report.charts import Chart, chart
@@ -152,10 +153,11 @@ def corpus_rows(run: RunTables, grid: Grid) -> list[dict[str, Any]]:
 def watch_rows(run: RunTables, grid: Grid, gates: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Episodes to watch, with moments, channels and the command that shows each."""
     dull = frozenset(row["code"] for row in gates if row["systematic"])
-    rows = []
+    rows, blamed = [], {_finding(row): SAYS[row["says"]] for row in kept(run.path)}
     for watch in ranking.watch_list(run.findings, grid, dull):
         subject = grid.subjects[watch.episode]
-        moments = [_moment(run, subject, row) for row in run.findings.take(list(watch.findings)).to_pylist()]
+        found = run.findings.take(list(watch.findings)).to_pylist()
+        moments = [_moment(run, subject, row, blamed.get(_finding(row), "")) for row in found]
         rows.append({
             "subject": visible(subject), "id": subject, "decision": str(grid.decision[watch.episode]),
             "gates": watch.gates, "moments": moments, "more": watch.total - len(moments),
@@ -190,11 +192,16 @@ def _cluster(cause: Mapping[str, Any]) -> str:
     return visible(f"{cause['there']:,} of {cause['episodes']:,} at {place}")
 
 
-def _moment(run: RunTables, subject: str, row: Mapping[str, Any]) -> dict[str, Any]:
+def _finding(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return row["subject"], row["gate"], row["channel"], row["t0"]
+
+
+def _moment(run: RunTables, subject: str, row: Mapping[str, Any], blamed: str) -> dict[str, Any]:
+    note = "; ".join(filter(None, (blamed, row["note"])))
     return {
         "gate": row["gate"], "place": visible(row["channel"] or row["stream"]),
         "stream": visible(row["stream"]),
-        "from": seconds(row["t0"]), "to": seconds(row["t1"]), "note": visible(row["note"] or ""),
+        "from": seconds(row["t0"]), "to": seconds(row["t1"]), "note": visible(note),
         "says": with_unit(row["worst"], row["unit"]), "limit": with_unit(row["limit"], row["unit"]),
         "line": view_line(str(run.path), subject, row["t0"]),
     }  # fmt: skip
