@@ -8,6 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks.power.attributed import PLANTS
+from benchmarks.power.clips import Base
+from benchmarks.power.motion_clips import opened_motion
 
 from assay import plugs
 from assay.attribution import Attribution, attribute
@@ -162,6 +165,26 @@ def test_without_the_extra_all_is_undecided_and_says_what_to_install(monkeypatch
     assert all('pip install "assay[physics]"' in a.why for a in found.values())
     with pytest.raises(MissingExtraError):
         reach(load(BODY).tree, np.zeros(0), np.zeros(0), np.zeros((1, 0)), np.zeros((1, 7)), [])  # type: ignore[arg-type]
+
+
+# ------------------------------------------------------------------------------------ the study, in small
+
+
+@pytest.mark.usefixtures("physics")
+@pytest.mark.parametrize(("name", "what"), [(name, what) for name, (what, _) in PLANTS.items()])
+def test_a_planted_fault_is_never_laid_at_the_wrong_door(name: str, what: str) -> None:
+    base = Base("synth", reaching(1.0) if what == "hands" else walk(3.0), number=0)
+    fault = PLANTS[name][1]([base], np.random.default_rng(3))
+    assert fault is not None
+    found = told(fault.ep, fault.models)[fault.gate, fault.channel]
+    assert found.says in (fault.blame, "undecided"), found
+
+
+@pytest.mark.usefixtures("physics")
+def test_the_clips_of_asap_that_slide_need_not(real_data: Path) -> None:
+    asap = opened_motion(real_data, ("asap",))
+    says = {b.number: {key: a.says for key, a in told(b.ep).items()} for b in asap if b.number in (0, 9)}
+    assert says == {0: {("RTG004", "left"): "solver"}, 9: {("RTG003", "right"): "solver"}}
 
 
 # --------------------------------------------------------------------------------------------------- rule
