@@ -37,7 +37,7 @@ NEAR: Final = 0.002
 SETTLED: Final = 2e-4
 """m; a step that gains less than this on every goal is the last one."""
 STEPS: Final = 30
-STARTS: Final = 5
+STARTS: Final = 8
 FAR: Final = 0.3
 """m; nearer than this the square of the distance damps a step, further off the distance itself."""
 POSTURE: Final = 0.01
