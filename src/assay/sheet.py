@@ -156,7 +156,7 @@ def apply(sheet: Sheet, episode: Episode) -> Episode:
             **{
                 k: mine.get(k)
                 for k in mine.items
-                if k.endswith(("/offset", "/offset_u")) and k[:8] == "cameras/"
+                if k.endswith(("/offset", "/offset_u", "/parent")) and k[:8] == "cameras/"
             },
             **{k: mine.get(k) for k in mine.items if k.startswith("evidence/")},
         },
