@@ -28,6 +28,7 @@ __all__ = ["Bench", "record"]
 TIMING: Final = "timing"
 """The fact that is a table of its own: what is known of each stream's time (SYN002)."""
 
+_DAY: Final = 86_400 * 10**9
 _ABSENT_ROLES: Final = (Role.CAMERA, Role.DEPTH)
 
 
@@ -182,7 +183,8 @@ def _length(ep: Episode) -> tuple[int, float]:
     if longest.clock is Clock.NOMINAL and not longest.rate:
         return len(longest), 0.0  # counted, not timed: without a rate nobody knows how long it lasts
     period = 1.0 / float(longest.rate) if longest.rate else 0.0
-    return len(longest), float(longest.t.max() - longest.t.min()) * 1e-9 + period
+    step = np.diff(np.sort(longest.t))  # a step of days is a wrong date, and one below 0 has overflowed
+    return len(longest), float(step[(step > 0) & (step < _DAY)].sum()) * 1e-9 + period
 
 
 def _roles(gates: Sequence[Gate], job: Job) -> frozenset[Role]:

@@ -179,7 +179,7 @@ def _shaken(stream: Stream, stretch: Stretch) -> Look:
 def _inside(stream: Stream, t0: int, t1: int) -> tuple[NDArray[np.float64], Int64]:
     inside = (stream.t >= t0) & (stream.t <= t1)
     x = np.asarray(stream.x[inside], np.float64)
-    return (x[:, None] if x.ndim == 1 else x.reshape(len(x), -1)), stream.t[inside]
+    return (x.reshape(len(x), -1) if x.size else np.zeros((len(x), 1))), stream.t[inside]
 
 
 def _offsets(looks: list[Look]) -> Iterator[Offset]:

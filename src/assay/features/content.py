@@ -181,12 +181,21 @@ def _content(
         return Content(why="unreadable", detail="no picture could be decoded")
     if found is None:
         return Content(why="absent-stream", detail="no joints to compare with")
-    model = (models or {}).get(camera)
+    known = _taught(camera, found.names, models)
+    return known if isinstance(known, Content) else _estimated(camera, found, known)
+
+
+def _taught(camera: str, joints: tuple[str, ...], models: Mapping[str, Any] | None) -> Map | Content:
+    """The map of a camera and these joints; a calibration's file may be anybody's."""
+    model = models.get(camera) if isinstance(models, Mapping) else models
     if model is None:
         return Content(why="not-calibrated", detail="no other episode shows how this camera sees the joints")
-    if tuple(model["joints"]) != found.names:
-        return Content(why="not-calibrated", detail="the corpus taught it with other joints")
-    return _estimated(camera, found, Map.from_json(model["map"]))
+    try:
+        names, known = tuple(model["joints"]), Map.from_json(model["map"])
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return Content(why="not-calibrated", detail="what the calibration holds of this camera is no map")
+    other = Content(why="not-calibrated", detail="the corpus taught it with other joints")
+    return known if names == joints else other
 
 
 def _estimated(camera: str, found: Moves, known: Map) -> Content:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
@@ -106,13 +107,12 @@ def _read(ep: Episode, path: str, kind: str) -> ServiceLog:
 
 
 @lru_cache(maxsize=4)  # one log often speaks for a whole session
-def _parsed(root: Path, path: str, kind: str, _size: int, _time: int) -> ServiceLog:
+def _parsed(root: Path, path: str, kind: str, size: int, _time: int) -> ServiceLog:
     with open_inside(root, path) as file:
-        data = file.read(MOST + 1)
-    if len(data) > MOST:
-        raise UnreadableError("the log is too long", where=path, expected=f"at most {MOST >> 20} MB")
-    lines = (line[:LONGEST].decode("utf-8", "replace") for line in data.splitlines())
-    log = read_chrony(lines) if kind == "chrony" else read_ptp(lines)
+        if size > MOST:
+            raise UnreadableError("the log is too long", where=path, expected=f"at most {MOST >> 20} MB")
+        lines = (line[:LONGEST].decode("utf-8", "replace") for line in BytesIO(file.read(size)))
+        log = read_chrony(lines) if kind == "chrony" else read_ptp(lines)
     if not len(log.offset):
         raise UnreadableError(f"no line of the log is one of {kind}'s", where=path)
     return log

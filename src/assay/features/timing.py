@@ -9,10 +9,11 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.embodiment.kinematics import link_poses
 from assay.feature import feature
 from assay.model import Clock, Episode, Kind, Role, Stream
 from assay.signals.clocks import jitter
-from assay.signals.offsets import Offset, offsets_of
+from assay.signals.offsets import BELIEVED, Offset, offsets_of
 
 __all__ = ["Timing", "timing"]
 
@@ -91,7 +92,7 @@ def timing(
     reference = next((s for s in streams if s.role in _JOINTS), streams[0] if streams else None)
     if reference is None:
         return ()
-    speed = _hand_speed(poses)
+    speed, ep = _hand_speed(poses), _credible(ep, content)
     group = {name: g.stream for g in ticks for name in (g.stream, *g.others)}
     real = [g for g in ticks if g.clock is not Clock.NOMINAL and g.period]
     rhythm = {g.stream: {"rate": 1e9 / g.period, "jitter": jitter(g.step)} for g in real}
@@ -107,6 +108,14 @@ def timing(
         row = replace(row, **rhythm.get(group[stream.name], {}))
         rows.append(_with_more(row, clock, outside, ep.meta, speed, others))
     return tuple(rows)
+
+
+def _credible(ep: Episode, content: Any) -> Episode:
+    """The episode without the declared offsets that its pictures contradict: SYN001 abstains there."""
+    seen = content if isinstance(content, Mapping) else {}
+    lags = {f"cameras/{name}/offset": getattr(c, "lag", np.nan) for name, c in seen.items()}
+    wrong = {k for k, lag in lags.items() if abs(lag - (ep.meta.get(k) or 0.0)) > BELIEVED}
+    return replace(ep, meta={k: v for k, v in ep.meta.items() if k not in wrong}) if wrong else ep
 
 
 def _sensors(streams: Sequence[Stream], group: Mapping[str, str]) -> list[tuple[Stream, list[str]]]:
@@ -248,4 +257,7 @@ def _hand_speed(poses: Any) -> float:
 
 
 def _hands(poses: Any) -> Iterator[NDArray[np.float64]]:
+    if not poses.world and len(poses.hands) == 1:  # a lone arm's hand hangs on its wrist: seen from its foot
+        yield link_poses(poses.tree, poses.q, None, None, poses.hands)[0][:, 0]
+        return
     yield from (p for p, _ in (poses.world or poses.torso).values())

@@ -159,8 +159,10 @@ class _Walk:
         elif code == _BASE:
             self._base(what[0], path)
         else:
-            count = what[1] if code == _ARRAY else self._length(path)
-            self._many(what[0], int(count), path, depth)
+            count = int(what[1] if code == _ARRAY else self._length(path))
+            if count < 0:
+                raise UnreadableError("an array of negative length is defined", where=path, found=str(count))
+            self._many(what[0], count, path, depth)
 
     def _base(self, name: str, path: str) -> None:
         if name == "string":

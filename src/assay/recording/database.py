@@ -23,7 +23,7 @@ __all__ = ["MAGIC", "DatabaseFile"]
 
 MAGIC: Final = b"SQLite format 3\0"
 MOST_TOPICS: Final = 20_000
-MOST_MESSAGE: Final = 1 << 30
+MOST_MESSAGE: Final = 1 << 28
 MOST_STEPS: Final = 2_000
 """Rounds of a million instructions of SQLite's machine that one query may take."""
 _NEEDED: Final = {"topics": ("id", "name", "type", "serialization_format"),

@@ -30,7 +30,7 @@ def json_pieces(data: NDArray[np.uint8], start: Ints, size: Ints) -> Iterator[Pi
         UnreadableError: if one is not JSON.
     """
     groups: dict[Any, tuple[list[int], list[dict[str, Any]], dict[str, Text]]] = {}
-    view = data.tobytes()
+    view, known = data.tobytes(), set[str]()
     for row, (at, n) in enumerate(zip(start.tolist(), size.tolist(), strict=True)):
         try:
             value = orjson.loads(view[at : at + n])
@@ -41,6 +41,10 @@ def json_pieces(data: NDArray[np.uint8], start: Ints, size: Ints) -> Iterator[Pi
         flat: _Flat = ({}, {})
         _flatten(value, "", flat, 0)
         numbers, texts = flat
+        known.update(numbers)
+        if len(known) > MOST_PATHS:  # each message alone is small, and no two hold the same
+            raise UnreadableError("the messages are spread beyond measure", where=f"message {row}",
+                                  found=f"{len(known)} fields", expected=f"at most {MOST_PATHS}")  # fmt: skip
         shape = tuple((p, len(v) if isinstance(v, list) else -1) for p, v in numbers.items())
         rows, values, _ = groups.setdefault((shape, tuple(texts.items())), ([], [], texts))
         rows.append(row)
@@ -80,8 +84,8 @@ def _flatten(value: Any, path: str, into: _Flat, depth: int) -> None:
     elif kind is str:
         texts[path] = value if len(value) <= MOST_TEXT else f"{len(value)} characters"
     elif kind is dict:
-        if depth > MOST_DEPTH or len(numbers) + len(texts) > MOST_PATHS:
-            raise UnreadableError("the message is nested or spread beyond measure", where=path)
+        if depth > MOST_DEPTH or len(numbers) + len(texts) + len(value) > MOST_PATHS:
+            raise UnreadableError("the message is nested or spread beyond measure", where=path[:80])
         for name, inner in value.items():
             _flatten(inner, f"{path}.{name}" if path else name, into, depth + 1)
     elif kind is list and len(value) <= MOST_VALUES:
@@ -96,7 +100,7 @@ def _list(value: list[Any], path: str, into: _Flat, depth: int) -> None:
     elif kinds == _TEXT:
         texts[path] = tuple(value) if len(max(value, key=len)) <= MOST_TEXT else ()
     elif depth > MOST_DEPTH or len(numbers) + len(texts) > MOST_PATHS:
-        raise UnreadableError("the message is nested or spread beyond measure", where=path)
+        raise UnreadableError("the message is nested or spread beyond measure", where=path[:80])
     else:
         for i, inner in enumerate(value):
             _flatten(inner, f"{path}[{i}]", into, depth + 1)

@@ -34,8 +34,10 @@ def lag_of(row: Row) -> str:
     """``24 ms late``, ``3.1 ms early``, with ``0.6 cm at the hand`` where the body is known."""
     if row["seconds"] is None:
         return _price(row)
-    side = "late" if row["seconds"] >= 0 else "early"
-    whose = " than the rig's usual" if row["reference"] == "deviation" else ""
+    later, whose = row["seconds"] >= 0, ""
+    side = "late" if later else "early"
+    if row["reference"] == "deviation":
+        side, whose = "later" if later else "earlier", " than the rig's usual"
     said = f"{number(_rounded(abs(row['seconds']) * 1e3))} ms {side}{whose}"
     return said if row["hand"] is None else f"{said}, {number(_rounded(row['hand'] * 100))} cm at the hand"
 

@@ -37,6 +37,8 @@ _POSTURES: Final = 4  # directions of posture along which the map changes
 _ROUNDS: Final = 2
 _FIRST: Final = (0.2, 0.6)  # s, middle and half width of where a rig's lag is looked for
 _STILL: Final = 1e-3  # of the liveliest block's flow
+_GRID: Final = (1e-3, 1.0)  # s, a map's grid
+_FAR: Final = 10.0  # s; no rig's pictures run so far behind its joints
 _BEST: Final = 6  # blocks by which a map is known
 
 
@@ -93,10 +95,21 @@ class Map:
 
     @classmethod
     def from_json(cls, said: Mapping[str, Any]) -> Self:
-        """Read what `to_json` gave."""
+        """Read what `to_json` gave.
+
+        Raises:
+            KeyError, TypeError, ValueError: if it is not that: a file of a calibration may be anybody's.
+        """
         rest = {k: v for k, v in said.items() if not isinstance(v, list)}
         x = {k: _unpacked(v) for k, v in said.items() if isinstance(v, list)}
-        return cls(x["weights"], x["trust"], Bend(x["centre"], x["basis"]), **rest)
+        found = cls(x["weights"], x["trust"], Bend(x["centre"], x["basis"]), **rest)
+        numbers = (found.lag, found.spread, found.step, found.share, found.power)
+        whole = np.isfinite(numbers).all() and all(np.isfinite(v).all() for v in x.values())
+        if not whole or found.weights.shape[1:] != found.trust.shape:
+            raise ValueError("the map holds no finite numbers that fit each other")
+        if not (_GRID[0] <= found.step <= _GRID[1] and abs(found.lag) <= _FAR and found.spread >= 0):
+            raise ValueError("the map's grid or lag is none")
+        return found
 
 
 def learn(takes: Sequence[Take], step: float | None = None) -> Map | None:

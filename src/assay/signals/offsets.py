@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
-__all__ = ["Offset", "offsets_of"]
+__all__ = ["BELIEVED", "Offset", "offsets_of"]
+
+BELIEVED: Final = 0.12
+"""Seconds by which a camera's declared offset and the lag of its pictures after the joints may differ:
+content runs 83 ms after a real G1's joints, give or take a picture (docs/power/SYN001.md)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,16 +7,17 @@ Why: 200 ppm, a crystal in the sun beside one in the shade, is nothing in a clip
 second after 40 minutes: the picture no longer belongs to the joint state beside it, and no playback shows
 it.
 
-Method: The best evidence that there is, named in the measure. *log*, *receive*: both streams were stamped by
-a common later clock too; the lower envelope of the difference to it (delays are one-sided), least of 12
-samples or more, Theil-Sen line, delete-a-group jackknife; jumps that last begin a line of their own (SYN005).
-*rows*: the same for the difference of paired rows' stamps. *count*: each stream's stamps against its own
-number of samples at its exact declared rate (29.97 is 30000/1001), where both keep that rate within 0.05 %;
-how well sensors keep it is an uncertainty, so that this decides short episodes only. *claps*: both ends.
-*trigger*, *log of the clock service*: what the sheet's evidence says. *content*: windows of pictures against
-joints, and how much such lags wander. Claps go before all else where they decide, otherwise the least
-uncertainty at the end of the episode. One sample per twentieth of the episode: the line's value at its end
-against one picture period, at most 1/30 s.
+Method: The best evidence that there is, named in the measure. *log*, *receive*: both streams were stamped
+by a common later clock too; the lower envelope of the difference to it (delays are one-sided), least of 12
+samples or more, Theil-Sen line, delete-a-group jackknife; jumps that last begin a line of their own
+(SYN005). *rows*: the same for the difference of paired rows' stamps. *count*: each stream's stamps against
+its own number of samples at its exact declared rate (29.97 is 30000/1001), where both keep that rate within
+0.05 %; how well sensors keep it is an uncertainty, so that this decides short episodes only. *claps*: both
+ends. *trigger*, *log of the clock service*: what the sheet's evidence says. *content*: windows of pictures
+against joints, and how much such lags wander. Claps go before all else where they decide, otherwise the
+least uncertainty at the end of the episode; but stamps that surely run away are told beside a service's
+log, which speaks of a clock and not of them. One sample per twentieth of the episode: the line's value at
+its end against one picture period, at most 1/30 s.
 
 Source: METHODS 4 (Theil-Sen, claps at both ends); Moon, Skelly and Towsley, INFOCOM 1999 (envelope of
 one-way delays); FAULTS D02, D04, D06, D09.
@@ -98,9 +99,9 @@ def _counted(ppm: float, minutes: float = 4.0) -> Episode:
     return ep.with_stream(replace(faster, t=np.rint(faster.t * (1 + ppm * 1e-6)).astype(np.int64)))
 
 
-def _clapped(late: float, clock: Clock = Clock.NOMINAL, u: float = 1e-3) -> dict[str, Any]:
+def _clapped(late: float, u: float = 1e-3, by: str = "claps") -> dict[str, Any]:
     ends = ((0, 0.0, "start"), (239 * 10**9, late, "end"))
-    return {"claps": [Offset(_CAMERA, "observation.state", t, t + 10**9, s, u, "claps", end=e)  # type: ignore[arg-type]
+    return {"claps": [Offset(_CAMERA, "observation.state", t, t + 10**9, s, u, by, end=e)  # type: ignore[arg-type]
                       for t, s, e in ends]}  # fmt: skip
 
 
@@ -128,6 +129,8 @@ CASES = (
          features=lambda: _clapped(0.040)),
     Case("claps that are not sure", _nominal, "abstain", reason="undecided",
          features=lambda: _clapped(0.030, u=0.01)),
+    Case("a service's log of 2 ns beside stamps that run 300 ppm", lambda: _paired(300.0), "fail",
+         channel="drift", features=lambda: {"outside": _clapped(0.0, u=2e-9, by="log")["claps"]}),
     Case("nominal clocks", _nominal, "abstain", reason="nominal-clock"),
     Case("one stamp for all", lambda: teleop(60.0, clock=Clock.SENSOR), "abstain", reason="no-reference"),
     Case("one simulator clock, declared",
@@ -168,7 +171,7 @@ def measure(
             known.append(_by_stamps(found, p))
         sides = ep.stream(stream), ep.stream(against)
         if known:
-            yield _evidence(stream, against, sides, known, p)
+            yield from _told(stream, against, sides, known, p)
         else:
             assert found is not None
             reason = found.reason or "too-short"
@@ -222,6 +225,19 @@ def _evidence(
         np.abs(away), at[:-1], at[1:], "s", limit, u=u, stream=stream, against=against, channel="drift",
         note=best.note, doubt=best.note, by=best.by,
     )  # fmt: skip
+
+
+def _told(
+    stream: str, against: str, sides: tuple[Stream | None, Stream | None], known: Sequence[_Run], p: Params
+) -> Iterator[Evidence]:
+    """The best evidence; beside a service's log, which tells of a clock, stamps that surely run away too."""
+    best = _evidence(stream, against, sides, known, p)
+    yield best
+    for run in known if best.by == "log" else ():
+        if run.by == "stamps":
+            own = _evidence(stream, against, sides, [run], p)
+            if (np.asarray(own.value) - 2 * np.asarray(own.u) > own.limit).any():
+                yield own
 
 
 def _best(known: Sequence[_Run], end: float, sure: float) -> _Run:
