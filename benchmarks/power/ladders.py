@@ -27,11 +27,12 @@ _RTG = (
     Ladder("RTG001", "share of 2,000 frames 1e-3 rad beyond", "%", _SHARES, 0.5, rows.over_share),
     Ladder("RTG001", "finger beyond its range, 3 % of frames", "of the range",
            tuple(m * 0.01 for m in _AROUND if m != 1), 0.01, rows.over_finger),
-    Ladder("RTG008", "share of 2,000 frames on a limit", "%", around(2.0), 2.0, rows.plateau),
+    Ladder("RTG008", "share of 2,000 frames on a limit", "%", around(2.0), 2.0, rows.plateau,
+           only="clipped"),
     Ladder("RTG008", "length of each plateau, 4 % in all", "frames", (1, 2, 3, 4, 8), 2.7,
-           rows.short_plateaus),
+           rows.short_plateaus, only="clipped"),
     Ladder("RTG008", "noise on a plateau of 4 %", "rad", (1e-4, 2e-4, 5e-4, 7e-4, 1e-3), None,
-           rows.rough_plateau, below=True),
+           rows.rough_plateau, below=True, only="clipped"),
 )  # fmt: skip
 _LAUNDERED = (
     Ladder("RTG008", "share of 2,000 frames on a round bound that is no limit", "%",

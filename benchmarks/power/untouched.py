@@ -106,6 +106,9 @@ def halves(code: str, bases: Sequence[Base]) -> str:
 
 
 def _said(judged: Judgement) -> str:
-    """Stream, channel and note of each finding; no note that names a file, as it differs for each clip."""
-    said = (f"{f.stream} {f.channel} {'' if '/' in f.note else f.note}".strip() for f in judged.findings)
+    """Stream, channels and note of the findings; no note that names a file, as it differs for each clip."""
+    told: dict[tuple[str, str], list[str]] = {}
+    for f in judged.findings:
+        told.setdefault((f.stream, "" if "/" in f.note else f.note), []).append(f.channel)
+    said = (f"{s} {', '.join(dict.fromkeys(names))} {note}".strip() for (s, note), names in told.items())
     return "; ".join(dict.fromkeys(said))
