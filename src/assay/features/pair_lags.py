@@ -65,7 +65,7 @@ def _offset(c: Compared) -> Offset:
 
 
 def _hands(ep: Episode) -> Iterator[Compared]:
-    arms = {}
+    arms: dict[str, tuple[Stream, NDArray[np.intp]]] = {}
     for joints in ep.by_role(Role.JOINT_POSITION):
         columns = joint_columns(joints)
         found = arm_columns(tuple(joints.channels[i].name for i in columns.tolist()), ep.embodiment)

@@ -59,7 +59,7 @@ class PairLag:
 def path(t: NDArray[np.int64], x: NDArray[Any]) -> Track:
     """The way that vectors x (n, c) go; rows that are not finite, or whose stamp steps back, are left out."""
     x = np.asarray(x, np.float64).reshape(len(t), -1) if len(t) else np.zeros((0, 1))
-    t, x = _ordered(t, x, np.isfinite(x).all(axis=1))
+    t, x = _ordered(t, x, np.asarray(np.isfinite(x).all(axis=1)))
     step = np.linalg.norm(np.diff(x, axis=0), axis=1)
     return Track(t, np.concatenate((np.zeros(min(len(t), 1)), np.cumsum(step))))
 
@@ -70,7 +70,7 @@ def knocks(t: NDArray[np.int64], x: NDArray[Any]) -> Track:
     What has been fades by a factor e in 0.1 s. Samples closer than a millisecond are taken together.
     """
     x = np.asarray(x, np.float64).reshape(len(t), -1) if len(t) else np.zeros((0, 1))
-    t, x = _ordered(t, x, np.isfinite(x).all(axis=1))
+    t, x = _ordered(t, x, np.asarray(np.isfinite(x).all(axis=1)))
     if len(t) < 2:
         return Track(t, np.zeros(len(t)))
     change = np.sum(np.diff(x, axis=0) ** 2, axis=1)
