@@ -88,6 +88,21 @@ def test_a_recorder_of_another_date_says_nothing_of_its_sensors() -> None:
     assert verdict(ep, "SYN001").status == "pass"
 
 
+def test_stamps_after_a_control_step_began_but_before_their_receipt_are_possible() -> None:
+    ep = recorded()
+    camera = ep.stream(CAMERA)
+    assert camera is not None
+    stamps = {Clock.LOG: camera.t - 50_000_000, Clock.RECEIVE: camera.t + 20_000_000}
+    assert verdict(ep.with_stream(replace(camera, stamps=stamps)), "SYN001").status == "pass"
+
+
+def test_evidence_for_a_stream_that_is_not_there_is_told(tmp_path: Path) -> None:
+    sheet = '[evidence.typo]\nkind = "ptp4l"\npath = "ptp.log"\nstreams = ["wirst"]\n'
+    ep = under(replace(recorded(), source=Source("test", tmp_path)), sheet)
+    rows = Features(ep, plugs.features(), {}, {"pictures": None}).get("timing")
+    assert [r.stream for r in rows if "wirst" in r.detail] == [rows[0].stream]
+
+
 def test_a_declared_offset_that_pictures_contradict_makes_nothing_absolute() -> None:
     meta = {f"cameras/{CAMERA}/offset": 0.0, f"cameras/{CAMERA}/offset_u": 0.001}
     ep = replace(teleop(), meta=meta)

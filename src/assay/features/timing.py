@@ -107,7 +107,17 @@ def timing(
         row = _row(ep, stream, reference, clock, mine, ways)
         row = replace(row, **rhythm.get(group[stream.name], {}))
         rows.append(_with_more(row, clock, outside, ep.meta, speed, others))
-    return tuple(rows)
+    return tuple(_with_strays(rows, outside, ep))
+
+
+def _with_strays(rows: list[Timing], outside: Any, ep: Episode) -> list[Timing]:
+    """The first row tells of evidence for streams that are not there, as a slip of the pen makes it."""
+    there, missing = {s.name for s in ep.streams}, getattr(outside, "missing", ())
+    named = {n: ep.meta.get(f"evidence/{n}/streams") or () for n, _ in missing}
+    lost = [f"evidence {n}: {why}" for n, why in missing if not there.intersection(named[n])]
+    if not rows or not lost:
+        return rows
+    return [replace(rows[0], detail="; ".join(filter(None, (rows[0].detail, *lost)))), *rows[1:]]
 
 
 def _credible(ep: Episode, content: Any) -> Episode:

@@ -10,18 +10,18 @@ latest.
 Method: All evidence that there is, each named. *stamps*: where both streams carry real clocks (made by the
 sensor or at receipt) with as many pictures as rows, the median difference of the stamps of paired samples
 over the first and over the last ten; otherwise the difference of the first and of the last stamps; and
-stamps that lie after the recorder's own while those of the other stream do not. *claps*, *trigger*, *log*:
-events that both streams show, or what the sheet's evidence says. *content*: the motion of picture blocks
-against the motion that the joints predict, by a map learnt from the corpus's other episodes; windows of 3 s
-have to agree, and no other lag may fit. Content tells the deviation from the corpus's median, start and end
-apart in episodes of 20 s or more; with a declared offset of the camera (``[cameras.NAME] offset`` and
-``offset_u``) also the absolute one, unless pictures and joints show a lag of which that is more than 120 ms
-off; without it the absolute one is bounded only and takes no part in the verdict. Streams without pictures: the way of a tracked hand against that of its arm's
-joints, knocks in sound against those of a force, within a second; a hand that leads a robot is reported
-only, as the controller's delay is part of it. The limit is one picture
-period, at most 1/30 s. Where stamps are nominal (index / fps, which says nothing about when anything
-happened) and content cannot tell, the gate abstains. It is n/a only where the sheet declares one clock and
-the kind is simulation.
+stamps that lie after their own receipt (or log) while those of the other stream do not. *claps*, *trigger*,
+*log*: events that both streams show, or what the sheet's evidence says. *content*: the motion of picture
+blocks against the motion that the joints predict, by a map learnt from the corpus's other episodes; windows
+of 3 s have to agree, and no other lag may fit. Content tells the deviation from the corpus's median, start
+and end apart in episodes of 20 s or more; with a declared offset of the camera (``[cameras.NAME] offset``
+and ``offset_u``) also the absolute one, unless pictures and joints show a lag of which that is more than
+120 ms off; without it the absolute one is bounded only and takes no part in the verdict. Streams without
+pictures: the way of a tracked hand against that of its arm's joints, knocks in sound against those of a
+force, within a second; a hand that leads a robot is reported only, as the controller's delay is part of it.
+The limit is one picture period, at most 1/30 s. Where stamps are nominal (index / fps, which says nothing
+about when anything happened) and content cannot tell, the gate abstains. It is n/a only where the sheet
+declares one clock and the kind is simulation.
 
 Source: own measurement on 24 real episodes (docs/power/SYN001.md); yanlai00/bridge_data_robot_infra#1
 (images one or two steps late), almond-bot/axol PR 34 and unitreerobotics/xr_teleoperate#22 (rows that are
@@ -332,24 +332,31 @@ def _offset(camera: Stream, joints: Stream, p: Params) -> Evidence:
 
 
 def _impossible(camera: Stream, joints: Stream, p: Params) -> Iterator[Evidence]:
-    """Stamps of one of the two that lie after the recorder's, which the other's do not: by how much."""
+    """Stamps of one of the two that lie after their receipt, which the other's do not: by how much."""
     ways = [_way(camera), _way(joints)]
     late = [-way > _limit(camera, p) for way in ways]
     if sum(late) == 1 and max(ways) >= 0:
         yield Evidence.single(
             abs(ways[1] - ways[0]), int(camera.t[0]), int(camera.t[-1]), unit="s", limit=_limit(camera, p),
             u=max(ways) / 3**0.5, stream=camera.name, against=joints.name, channel="absolute", by="stamps",
-            note=f"{(camera if late[0] else joints).name} is stamped after it was recorded",
+            note=f"{(camera if late[0] else joints).name} is stamped after it was received",
         )  # fmt: skip
 
 
 def _way(stream: Stream) -> float:
-    """Seconds from a stream's stamps to its recorder's, the median; NaN without these, or of another date."""
-    log = stream.stamps.get(Clock.LOG)
-    if log is None or len(log) != len(stream):
+    """Seconds from a stream's stamps to those of receipt, else of the log: the median.
+
+    NaN without these, or where they count from another date. Receipt goes first: DROID's log is when a
+    control step began, which is before its pictures are taken.
+    """
+    later = next(
+        (c for c in (Clock.RECEIVE, Clock.LOG) if c is not stream.clock and c in stream.stamps), None
+    )
+    if later is None or len(stream.stamps[later]) != len(stream):
         return float("nan")
-    both = (log > 0) & (stream.t > 0)
-    way = float(np.median((log - stream.t)[both])) * 1e-9 if both.any() else float("nan")
+    there = stream.stamps[later]
+    both = (there > 0) & (stream.t > 0)
+    way = float(np.median((there - stream.t)[both])) * 1e-9 if both.any() else float("nan")
     return way if abs(way) < _DAY else float("nan")
 
 
