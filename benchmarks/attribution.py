@@ -52,9 +52,9 @@ SciPy's best.
 
 
 NOTE: Final = """\
-All of each clip counts as manipulation. No finding of the three gates: no line. The one motion of sub3 is held
-to maps that it taught itself, since there is no other clip of its subject; with its box, hands miss the scaled
-human by design, and that the reference reaches them there says that the arms could, not that they should."""
+All of each clip counts as manipulation. No finding of the three gates: no line. The one motion of sub3 is
+held to maps that it taught itself, since there is no other clip of its subject; with its box, hands miss the
+scaled human by design: that the reference reaches it says that the arms could, not that they should."""
 
 
 def main() -> None:
