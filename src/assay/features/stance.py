@@ -15,6 +15,7 @@ from assay.signals.stance import Stance, human_stance, sole_stance
 
 __all__ = ["source_stance", "stance"]
 
+
 @feature(reads=(Role.HUMAN_BODY,))
 def source_stance(ep: Episode, poses: Poses | None) -> Stance | None:
     """Stance of the human source on the clock of `poses`; None without a source whose feet are known.

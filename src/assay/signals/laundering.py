@@ -57,12 +57,14 @@ class Rests:
 
 def joined(parts: list[Rests]) -> Rests:
     """Several as one."""
-    none = np.zeros(0, np.intp)
-    return Rests(
-        *(np.concatenate([none, *(getattr(p, name) for p in parts)]).astype(np.intp)
-          for name in ("column", "first", "end")),
-        *(np.concatenate([np.zeros(0), *(getattr(p, name) for p in parts)]) for name in ("seconds", "value")),
-    )  # fmt: skip
+
+    def whole(name: str) -> Index:
+        return np.concatenate([np.zeros(0, np.intp), *(getattr(p, name) for p in parts)]).astype(np.intp)
+
+    def real(name: str) -> Floats:
+        return np.concatenate([np.zeros(0), *(getattr(p, name) for p in parts)])
+
+    return Rests(whole("column"), whole("first"), whole("end"), real("seconds"), real("value"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,7 +143,7 @@ def holds(of: Columns, limbs: Mapping[int, Index], moving: float) -> Rests:
         way = np.concatenate(([0.0], np.cumsum(np.nan_to_num(step[:, others].max(axis=1, initial=0.0)))))
         quick &= (way[end] - way[first]) * 1e9 >= moving * (t0[end] - t0[first])
         first, end = first[quick], end[quick] + 1
-        seconds = (of.t1[end - 1] - t0[first]) * 1e-9
+        seconds = np.asarray((of.t1[end - 1] - t0[first]) * 1e-9, np.float64)
         found.append(Rests(np.full(len(first), column), first, end, seconds, x[first, column]))
     return joined(found)
 
@@ -257,7 +259,7 @@ def rise(value: Floats, on: Bools, off: Bools) -> tuple[float, float]:
 
 def _at(of: Columns, column: int, value: float, near: float) -> Rests:
     first, end = runs(np.abs(of.x[:, column] - value) <= near)
-    seconds = (of.t1[end - 1] - of.t0[first]) * 1e-9 if len(first) else np.zeros(0)
+    seconds = np.asarray((of.t1[end - 1] - of.t0[first]) * 1e-9, np.float64)
     return Rests(np.full(len(first), column, np.intp), first, end, seconds, np.full(len(first), value))
 
 
