@@ -165,6 +165,21 @@ def test_a_type_with_an_array_of_negative_length_is_unreadable(tmp_path: Path) -
         opened(tmp_path)
 
 
+@pytest.mark.parametrize("summary", [True, False])
+def test_a_channel_of_two_topics_is_unreadable(tmp_path: Path, summary: bool) -> None:
+    whole = foreign(b"float64 data\n")
+    again = record(4, struct.pack("<HH", 1, 1) + text(b"/b", b"cdr", b""))
+    end = len(whole) - 8 - 29 - 13
+    if not summary:
+        (tmp_path / "x.mcap").write_bytes(whole[:end] + again + whole[end:])
+    else:  # only the summary calls the channel so
+        foot = record(2, struct.pack("<QQI", end + 13, 0, 0))
+        schema = record(3, struct.pack("<H", 1) + text(b"x_msgs/msg/Foo", b"ros2msg", b"float64 data\n"))
+        (tmp_path / "x.mcap").write_bytes(whole[: end + 13] + schema + again + foot + whole[-8:])
+    with pytest.raises(UnreadableError, match="two topics"):
+        opened(tmp_path)
+
+
 @pytest.mark.parametrize("wide", [True, False])
 def test_json_of_ever_new_fields_ends_soon(wide: bool) -> None:
     said = [{f"k{1000 * j + i}": 1 for i in range(1000)} for j in range(30)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,17 +107,20 @@ class Apart:
 @feature(reads=TIMED)
 def ticks(ep: Episode) -> tuple[Ticks, ...]:
     """Groups of streams with equal stamps and the same kind of clock, in stored order; see `Ticks`."""
-    groups: list[tuple[NDArray[np.int64], Clock, list[Stream]]] = []
+    groups: dict[Any, list[tuple[NDArray[np.int64], Clock, list[Stream]]]] = {}  # by clock, length and first
     for stream in ep.streams:
         if stream.role in WITHOUT_RATE:
             continue
-        for t, clock, members in groups:
-            if clock is stream.clock and (t is stream.t or np.array_equal(t, stream.t)):
+        alike = groups.setdefault((stream.clock, len(stream.t), *stream.t[:1].tolist()), [])
+        for t, _, members in alike:
+            if t is stream.t or np.array_equal(t, stream.t):
                 members.append(stream)
                 break
         else:
-            groups.append((stream.t, stream.clock, [stream]))
-    return tuple(_ticks(t, clock, members) for t, clock, members in groups)
+            alike.append((stream.t, stream.clock, [stream]))
+    found = [_ticks(*group) for alike in groups.values() for group in alike]
+    place = {s.name: i for i, s in enumerate(ep.streams)}
+    return tuple(sorted(found, key=lambda g: place[g.stream]))
 
 
 def _ticks(t: NDArray[np.int64], clock: Clock, members: Sequence[Stream]) -> Ticks:

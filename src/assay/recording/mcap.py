@@ -199,7 +199,10 @@ class McapFile:
             self._schemas[id_] = (fields.text(), fields.text(), fields.bytes())
         elif opcode == CHANNEL:
             id_, schema = fields.number("<H"), fields.number("<H")
-            self._channels[id_] = (schema, fields.text(), fields.text())
+            said = (schema, fields.text(), fields.text())
+            if self._channels.setdefault(id_, said) != said:
+                raise UnreadableError("a channel's number is given to two topics", where=self.path,
+                                      found=f"{self._channels[id_][1]!a} and {said[1]!a}"[:90])  # fmt: skip
             if len(self._channels) > MOST_TOPICS:
                 raise UnreadableError("too many topics", where=self.path, expected=f"at most {MOST_TOPICS}")
         elif opcode == METADATA:
@@ -256,7 +259,7 @@ class McapFile:
             channel, _, log, publish = _MESSAGE.unpack_from(body)
             if channel in topics:
                 gathered.message(channel, log, publish, body[_MESSAGE.size :])
-        elif opcode in (HEADER, METADATA) or not self.summarised:
+        elif opcode in (HEADER, METADATA, CHANNEL) or not self.summarised:
             self._note(opcode, body)
 
     def _walk(self, gathered: Batcher, data: bytes, where: str, topics: frozenset[int]) -> None:
@@ -280,7 +283,7 @@ class McapFile:
                     publish(published)
                     start(base + at + 22)
                     size(length - 22)
-            elif opcode in (SCHEMA, CHANNEL) and not self.summarised:
+            elif opcode == CHANNEL or (opcode == SCHEMA and not self.summarised):
                 self._note(opcode, data[at : at + length])
             at += length
         if at != end:
