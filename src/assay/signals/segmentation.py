@@ -32,6 +32,8 @@ __all__ = [
 GRID: Final = 30.0
 """Hz; every decision takes 0.25 s or longer, which this resolves."""
 
+DAY: Final = 86_400.0
+
 YES: Final = np.int8(1)
 NO: Final = np.int8(0)
 UNKNOWN: Final = np.int8(-1)
@@ -41,8 +43,12 @@ Flags = NDArray[np.int8]
 
 
 def grid(t0: int, t1: int) -> NDArray[np.int64]:
-    """Even stamps (ns) from ``t0`` to ``t1``, ``1 / GRID`` apart."""
-    count = int(max(t1 - t0, 0) * 1e-9 * GRID + 1e-6) + 1
+    """Even stamps (ns) from ``t0`` to ``t1``, ``1 / GRID`` apart; of no more than the first day.
+
+    A clock that starts in 1970 makes an episode of fifty years, of which nothing is told (SYN005 says where).
+    """
+    seconds = min((int(t1) - int(t0)) * 1e-9, DAY)
+    count = int(max(seconds, 0.0) * GRID + 1e-6) + 1
     stamps: NDArray[np.int64] = t0 + np.rint(np.arange(count) * (1e9 / GRID)).astype(np.int64)
     return stamps
 
