@@ -22,8 +22,8 @@ __all__ = ["APART", "DOUBTFUL", "NOTHING", "Onsets", "flashes", "jolts", "sounds
 Int64 = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-DOUBTFUL: Final = 0.35
-"""Share of the factor that is asked for, from which on a peak may be an event: noise alone reaches 0.2."""
+DOUBTFUL: Final = 0.25
+"""Share of the factor that is asked for, from which on a peak may be an event: noise alone reaches 0.15."""
 
 _MOST: Final = 6  # events at one end of an episode
 APART: Final = 0.15

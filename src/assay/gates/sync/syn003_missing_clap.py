@@ -11,13 +11,15 @@ hands or by light, and which streams show it (without a word: sound tracks and c
 Looked for within 10 s of each end. In sound: energy of the first difference in 1 ms blocks against the 100
 ms before. In accelerations, forces and joint speeds: jerk. Flashes: the mean of the picture. Hands: their
 closing motion, which ends from one picture to the next. Events are the peaks that stand out of all others
-by a factor (10 in energy, 3 in jerk and light, 2 in closing motion). A peak that stands out by 35 % of it
+by a factor (10 in energy, 3 in jerk and light, 2 in closing motion). A peak that stands out by 25 % of it
 leaves the stream undecided, and so does a picture in which much moves and nothing claps.
 
 Source: METHODS 4; RocSync (arXiv 2511.14948) for claps and light as baselines of synchronisation.
 
-Blind spots: Any bang is a clap to a microphone. Hands that meet outside the picture, or take fewer than
-three pictures to meet, are not seen. A video's clap is never called missing while things move in it.
+Blind spots: Any bang is a clap to a microphone, any knock to a joint. A clap less than 15 dB over the noise
+is taken for none or leaves it undecided. Hands that meet outside the picture, or take fewer than three
+pictures to meet, are not seen; grippers of a simulation that stop dead look like a clap. A video's clap is
+never called missing while things move in it.
 
 Dose: loudness of the clap over the noise, dB; jolt over the noise.
 """
