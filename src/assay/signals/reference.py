@@ -271,8 +271,8 @@ def _mjcf(tree: Tree, links: Sequence[int], lower: Floats, upper: Floats, goals:
             text, k = text + _joint(tree.axis[i], kind, lower[k], upper[k]), k + 1
         text += f"{_MASS}{sites.get(i, '')}"
         open_.append(i)
-    return (f'<mujoco><compiler angle="radian" autolimits="false"/><worldbody>{text}'
-            f'{"</body>" * len(open_)}</worldbody></mujoco>')  # fmt: skip
+    text += "</body>" * len(open_)
+    return f'<mujoco><compiler angle="radian" autolimits="false"/><worldbody>{text}</worldbody></mujoco>'
 
 
 _MASS: Final = '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
