@@ -1,4 +1,4 @@
-"""Frozen stretches of pictures or rows. Measured on real coding noise; see gate SYN008."""
+"""Frozen stretches of pictures, rows or poses. Measured on real coding noise; see gate SYN008."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 from assay.signals.cadence import STALE, Fresh
 from assay.signals.pictures import GREY, Thumbs
 
-__all__ = ["blank", "local_change", "quiet_change", "runs", "still_runs"]
+__all__ = ["blank", "held_poses", "local_change", "quiet_change", "runs", "still_runs", "stop_speed"]
 
 Bools = NDArray[np.bool_]
 
 _TOP: Final = 0.02  # share of a thumbnail that a small moving hand covers
 _PLAIN: Final = 1.0  # grey; a covered lens or a wall close by still shades by more
+_THIRTIETH: Final = 33_333_333  # ns
+_EASE: Final = 0.5  # of the speed before: a body that stops by itself slows down
 _BLOCK: Final = 256  # pictures held as float32 at a time
 
 
@@ -23,6 +25,47 @@ def runs(mask: Bools) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """First and one-past-last index of each run of True; (k,), (k,)."""
     edges = np.diff(np.concatenate(([0], mask.astype(np.int8), [0])))
     return np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
+
+
+def held_poses(x: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """First and last row of each stretch in which all columns of x (n, c) keep their values bit for bit."""
+    return runs(np.asarray((x[1:] == x[:-1]).all(axis=1)))
+
+
+def stop_speed(
+    x: NDArray[np.float64], t: NDArray[np.int64], first: NDArray[np.intp], last: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """(k,) how fast the fastest column goes into or out of each held stretch, where it does not slow down.
+
+    Args:
+        x: (n, c) rad or m.
+        t: (n,) int64 ns.
+        first: (k,) of `held_poses`.
+        last: (k,) of `held_poses`.
+
+    Returns:
+        Units a second over 1/30 s outside the stretch; a column that has less than half of the speed of the
+        1/30 s before (or gathers it in the one after) counts as 0, and so does one that the clip's end hides.
+    """
+    return np.maximum(_leaving(x, t, last, 1), _leaving(x, t, first, -1))
+
+
+def _leaving(
+    x: NDArray[np.float64], t: NDArray[np.int64], at: NDArray[np.intp], way: int
+) -> NDArray[np.float64]:
+    """(k,) speed right outside rows ``at``, forwards (1) or backwards (-1) in time."""
+    seconds = (t - t[0]) * 1e-9
+    inner = t[at] + way * _THIRTIETH
+    outer = inner + way * _THIRTIETH
+    rows = [np.clip(np.searchsorted(t, when - way * 1000, "left" if way > 0 else "right") - (way < 0),
+                    0, len(t) - 1) for when in (inner, outer)]  # fmt: skip
+    near, far = rows
+    lasted = np.maximum(np.abs(seconds[near] - seconds[at]), 1e-9)[:, None]
+    beyond = np.maximum(np.abs(seconds[far] - seconds[near]), 1e-9)[:, None]
+    speed = np.abs(x[near] - x[at]) / lasted
+    further = np.where((far == near)[:, None], np.inf, np.abs(x[far] - x[near]) / beyond)
+    made: NDArray[np.float64] = np.where(speed >= _EASE * further, speed, 0.0).max(axis=1, initial=0.0)
+    return made
 
 
 def blank(thumbs: Thumbs) -> Bools:

@@ -2,7 +2,8 @@
 
 What: how far a joint travels, by one of two streams, while the same joint is exactly constant in the other:
 a request that stays put under a moving arm, a measured joint that ignores its requests, a velocity or
-torque that reads one value all the time.
+torque that reads one value all the time. And how long a whole body that moves otherwise holds one pose
+exactly: in between (`held`), or as a share of the clip at its start and end (`padded`).
 
 Why: a fill value that stands for "not recorded" is learnt like any number, and a column that should have
 been absent passes every check of shape and count.
@@ -12,14 +13,19 @@ Method: for channels that two streams name, stretches of at least 1 s in which o
 0.5 s after its start (a limb settles after its last request). Constant on both sides is a locked joint:
 listed, not failed. Fingers yield to what they hold and rest on their end stops, so a finger counts only
 where its measured side rests for nine tenths of the episode; columns that may be fingers are unknown.
+A pose is held where every joint of a stream, six of which move elsewhere in it, repeats its value bit for
+bit. Of retargeted motion every such stretch counts, since nobody who is filmed stands so still. Elsewhere
+coarse encoders and simulators rest exactly as well: there it counts if some joint runs into it or out of it
+at 0.2 rad/s or more over 1/30 s without having slowed to half.
 
 Source: METHODS 7 (dead); FAULTS D48, D49. On 43 real episodes no arm channel rests exactly for 1 s, while
-in 35 of 38 some finger does; five simulated ones hold 18 locked joints each.
+in 35 of 38 some finger does; five simulated ones hold 18 locked joints each. Of 30 retargeted clips and
+these 43 episodes none holds its whole pose for 0.2 s.
 
 Blind spots: fill values on both sides of single channels (of all at once they fail, and so do joints without
-any namesake that are all zero from the first row to the last); constant with
-noise added; channels without a namesake; motion by gravity or by a person under a constant request is an
-alarm.
+any namesake that are all zero from the first row to the last); constant with noise added; one pose from the
+first row to the last, which may be a recording of rest; held poses of less than six joints; channels without
+a namesake; motion by gravity or by a person under a constant request is an alarm.
 
 Dose: travel of the joint while the other side is dead (rad).
 """
@@ -28,14 +34,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assay.features.pairs import Pair
 from assay.gate import IN, OUT, UNKNOWN, Abstain, Case, Evidence, Fact, Outcome, gate, param
-from assay.model import Channel, Episode, Role, Stream
-from assay.signals.frozen import runs
+from assay.model import Channel, Clock, Episode, Kind, Role, Stream
+from assay.signals.frozen import held_poses, runs, stop_speed
 from assay.signals.intervals import period, span
 from assay.synth.episodes import ARM_NAMES, edit, teleop
 from assay.synth.squats import squats
@@ -43,6 +50,8 @@ from assay.synth.squats import squats
 STATES = (Role.JOINT_POSITION, Role.HAND_JOINTS, Role.GRIPPER)
 PARTNERS = (Role.REQUEST, Role.EXECUTION, Role.JOINT_VELOCITY, Role.JOINT_TORQUE)
 COMMANDS = (Role.REQUEST, Role.EXECUTION)
+WHOLE = 6
+"""Joints that make a body, or an arm, whose pose can be held; a pair of fingers is none."""
 Float = NDArray[np.float64]
 
 
@@ -56,6 +65,11 @@ class Params:
     equal: float = param(1e-6, "unknown", "float32 rounding of values of a few radians")
     hold: float = param(1.0, "s", "the longest exact hold of a live arm joint in 43 episodes is 0.8 s")
     finger: float = param(0.9, "1", "of an episode; real fingers rest on an end stop for up to 0.64 of one")
+    limit_held: float = param(0.5, "s", "0.2 s is never reached in 73 real clips and episodes", judged=True)
+    limit_padded: float = param(
+        0.1, "1", "batches are padded to one length; a tenth is our choice", judged=True
+    )
+    stop: float = param(0.2, "rad/s", "4 ticks of a 12 bit encoder in 1/30 s: nothing stops dead from there")
     settle: float = param(0.5, "s", "a limb reaches its last request within about 0.1 to 0.3 s")
 
 
@@ -110,6 +124,35 @@ def alone() -> Episode:
     return squats().without_stream("velocities")
 
 
+def frozen(start: float, end: float) -> Episode:
+    """6 s of squats alone, in which joints and base hold one pose from ``start`` to ``end`` s."""
+    ep = alone()
+    for name in ("joints", "root"):
+        ep = edit(ep, name, lambda x, _: _hold(x, start, end))
+    return ep
+
+
+def waiting(*, slows: bool) -> Episode:
+    """Teleoperation whose arms and fingers rest exactly from 4 to 7 s, after slowing down or amid a move."""
+
+    def wait(x: Float, names: tuple[str, ...]) -> Float:
+        t = np.arange(len(x)) / 30.0
+        x = _hold(x, 4.0, 7.0)
+        if not slows:
+            return x
+        near = np.clip(np.maximum(4.0 - t, t - 7.0), 0.0, 1.0)[:, None]  # 0 at the rest, 1 from a second off
+        eased: Float = x[120] + (x - x[120]) * near * near
+        return eased
+
+    return edit(edit(teleop(), "observation.state", wait), "action", wait)
+
+
+def _hold(x: Float, start: float, end: float) -> Float:
+    first, last = round(start * 30), round(end * 30)
+    x[first:last] = x[first] if first else x[last - 1]
+    return x
+
+
 CASES = (
     Case("clean", teleop, "pass"),
     Case("elbow requested at 0 while it moves", lambda: dead("action", "left_elbow"), "fail",
@@ -140,6 +183,19 @@ CASES = (
     ),
     Case("every joint is 0 throughout, without a namesake",
          lambda: edit(alone(), "joints", lambda x, _: x * 0), "fail", channel="all"),
+    Case("the second half repeats one pose", lambda: frozen(3.0, 6.0), "fail", at=(3.0, 6.0),
+         channel="padded"),
+    Case("the last 1.5 s repeat one pose", lambda: frozen(4.5, 6.0), "fail", at=(4.5, 6.0),
+         channel="padded"),
+    Case("the first 0.9 s repeat one pose", lambda: frozen(0.0, 0.9), "fail", at=(0.0, 0.9),
+         channel="padded"),
+    Case("the last 0.5 s repeat one pose: little padding", lambda: frozen(5.5, 6.0), "abstain",
+         reason="absent-stream"),
+    Case("one pose for 0.8 s in between", lambda: frozen(2.0, 2.8), "fail", at=(2.0, 2.8), channel="held"),
+    Case("one pose for 0.4 s in between", lambda: frozen(2.0, 2.4), "abstain", reason="absent-stream"),
+    Case("a robot that waits for 3 s", lambda: waiting(slows=True), "pass"),
+    Case("a robot that stops dead for 3 s", lambda: waiting(slows=False), "fail", at=(4.0, 7.0),
+         channel="held"),
     Case("joints that move and nothing else", alone, "abstain", reason="absent-stream"),
 )  # fmt: skip
 
@@ -154,12 +210,14 @@ def anonymous(ep: Episode) -> Episode:
     return replace(ep, embodiment=None)
 
 
-@gate(code="ACT005", name="dead-channel", reads=(*STATES, *PARTNERS))
+@gate(code="ACT005", name="dead-channel", version=2, reads=(*STATES, *PARTNERS))
 def measure(ep: Episode, p: Params, pairs: Sequence[Pair]) -> Iterator[Outcome]:
     """Travel of each joint while its namesake in another stream is constant."""
     yield from (
         Abstain("absent-stream", "declared, not there", d.name) for d in ep.missing(*STATES, *PARTNERS)
     )
+    for state in ep.by_role(Role.JOINT_POSITION):
+        yield from _held(state, p, always=ep.kind is Kind.RETARGETED)
     if not ep.by_role(*STATES) or not ep.by_role(*PARTNERS):
         yield from (_empty(s, p) for s in ep.by_role(Role.JOINT_POSITION) if len(s) and not np.any(s.x))
         yield Abstain("absent-stream", "needs a state and a request, velocity or torque")
@@ -217,6 +275,50 @@ def _empty(stream: Stream, p: Params) -> Evidence:
         (t1 - t0) * 1e-9, t0, t1, unit="s", limit=p.limit_fill, limit_key="limit_fill", stream=stream.name,
         channel="all", note="every value is 0 from the first to the last: filled in, not measured",
     )  # fmt: skip
+
+
+def _held(stream: Stream, p: Params, *, always: bool) -> Iterator[Outcome]:
+    """Stretches in which all joints of a body that moves otherwise repeat one pose exactly.
+
+    ``always``: each counts, and not only where a joint runs into it or out of it.
+    """
+    x, t = np.nan_to_num(np.asarray(stream.x, np.float64)), stream.t
+    if len(x) < 3 or np.count_nonzero(np.ptp(x, axis=0) > p.equal) < WHOLE or t[-1] <= t[0]:
+        return
+    first, last = held_poses(x)
+    if len(first) and stream.clock is Clock.NOMINAL and stream.rate is None:
+        said = "the rate (fps) is not stated: how long a pose is held is unknown"
+        yield Abstain("not-declared", said, stream.name, "held")
+        return
+    kept = np.full(len(first), True) if always else stop_speed(x, t, first, last) >= p.stop
+    first, last = first[kept], last[kept]
+    edge = (first == 0) | (last == len(x) - 1)
+    seconds = np.asarray((t[last] - t[first]) * 1e-9)
+    share = np.full(int(edge.sum()), float(seconds[edge].sum() / ((t[-1] - t[0]) * 1e-9)))
+    found = (
+        (
+            "held",
+            "s",
+            seconds[~edge],
+            first[~edge],
+            last[~edge],
+            "not measured: every joint repeats its value",
+        ),
+        ("padded", "1", share, first[edge], last[edge], "one pose repeated: padding, or a frozen end"),
+    )
+    for channel, unit, value, a, b, note in found:
+        about: dict[str, Any] = {
+            "unit": unit,
+            "limit": getattr(p, f"limit_{channel}"),
+            "note": note,
+            "limit_key": f"limit_{channel}",
+            "stream": stream.name,
+            "channel": channel,
+        }
+        if len(value):
+            yield Evidence(value, t[a], t[b], apart=True, **about)
+        else:
+            yield Evidence.single(0.0, *span(t), **about)
 
 
 def _evidence(

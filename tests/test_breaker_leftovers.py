@@ -1,0 +1,65 @@
+"""What a breaker had left open: clips that freeze, and what else was taken that should not have been."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from benchmarks.power.motion_clips import opened_motion
+
+from assay import plugs
+from assay.examine import examine
+from assay.feature import Features
+from assay.judge import Judgement
+from assay.model import Episode, Kind, Role
+from assay.synth.episodes import edit
+from assay.synth.squats import squats
+
+# ------------------------------------------------------------------------- a body that holds one pose exactly
+
+
+def judged(code: str, ep: Episode) -> Judgement:
+    gate = plugs.gates()[code]
+    return examine(gate, Features(ep, plugs.features()), gate.params(), ep.id)
+
+
+def frozen(ep: Episode, start: float, end: float) -> Episode:
+    """The episode with joints and base held from one share of it to another."""
+    for stream in ep.by_role(Role.JOINT_POSITION, Role.BASE_POSE):
+        x = np.array(stream.x)
+        a, b = round(start * len(x)), round(end * len(x))
+        x[a:b] = x[a] if a else x[b - 1]
+        ep = ep.with_stream(replace(stream, x=x))
+    return ep
+
+
+def test_every_real_clip_is_accused_of_being_frozen_only_when_it_is(real_data: Path) -> None:
+    """None of the untouched clips; each of them once its second half or its middle holds one pose."""
+    for base in opened_motion(real_data):
+        untouched = judged("ACT005", base.ep)
+        assert untouched.verdict.status != "fail", base.ep.id
+        half = judged("ACT005", frozen(base.ep, 0.5, 1.0))
+        assert {f.channel for f in half.findings} == {"padded"}, base.ep.id
+        middle = judged("ACT005", frozen(base.ep, 0.3, 0.6))
+        assert {f.channel for f in middle.findings} == {"held"}, base.ep.id
+
+
+def test_a_frozen_clip_is_rejected_whatever_its_kind() -> None:
+    """In mid motion at 30 and at 120 Hz; a body that rests throughout may be a recording of rest."""
+    for kind in (Kind.RETARGETED, Kind.TELEOPERATION, Kind.SIMULATION):
+        for rate in (30, 120):
+            ep = replace(squats(6.0, rate).without_stream("velocities"), kind=kind)
+            assert judged("ACT005", frozen(ep, 0.42, 0.9)).verdict.status == "fail"
+            assert judged("ACT005", frozen(ep, 0.0, 1.0)).verdict.status == "abstain"
+
+
+@pytest.mark.parametrize("kind", [Kind.TELEOPERATION, Kind.SIMULATION])
+def test_a_robot_that_comes_to_rest_may_rest_exactly(kind: Kind) -> None:
+    """A coarse encoder or a simulator holds still to the bit, once the arm has slowed down."""
+
+    def rest(x: np.ndarray, _: tuple[str, ...]) -> np.ndarray:
+        ease = np.clip(1 - np.arange(len(x)) / 120, 0, None)[:, None] ** 2
+        return np.round((x[0] + (x - x[0]) * ease) / 0.0015) * 0.0015
+
+    ep = replace(squats().without_stream("velocities"), kind=kind)
+    assert judged("ACT005", edit(ep, "joints", rest)).verdict.status == "abstain"
