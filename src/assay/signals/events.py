@@ -13,7 +13,6 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import maximum_filter1d
 
 from assay.signals.pictures import GREY
 
@@ -71,6 +70,8 @@ def sounds(x: NDArray[Any], rate: float, t0: int) -> Onsets:
         rate: samples per second.
         t0: ns of the first.
     """
+    from scipy.ndimage import maximum_filter1d
+
     block = max(round(rate * _BLOCK), 1)
     d = np.diff(np.asarray(x, np.float64))
     m = len(d) // block
@@ -180,6 +181,8 @@ def standing_out(
     At most six, each the highest within ``apart`` samples; among the possible numbers of events the one
     with the widest gap below it.
     """
+    from scipy.ndimage import maximum_filter1d
+
     peak = np.flatnonzero((height == maximum_filter1d(height, 2 * apart + 1)) & (height > 0))
     if not len(peak):
         return peak, 0.0

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import gaussian_filter1d
 
 from assay.signals.lag_curve import Curve, circular, peaks
 
@@ -151,6 +150,8 @@ def _common(a: Track, b: Track) -> tuple[int, int]:
 
 def _rate(track: Track, t0: int, t1: int, step: float, smooth: float) -> Floats:
     """Activity per step on the common grid, smoothed."""
+    from scipy.ndimage import gaussian_filter1d
+
     grid = t0 + np.arange((t1 - t0) // round(step * 1e9) + 1) * round(step * 1e9)
     return np.asarray(gaussian_filter1d(np.diff(np.interp(grid, track.t, track.total)), smooth / step))
 

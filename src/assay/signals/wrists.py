@@ -8,7 +8,6 @@ from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from assay.embodiment import Embodiment
 from assay.signals.flow import BLOCKS, Flow
@@ -110,6 +109,8 @@ def riding(flow: Flow, tq: NDArray[np.int64], arms: tuple[Floats, Floats]) -> Ri
 
 def _compared(speeds: Floats, seen: Floats, rows: int) -> tuple[float, float, float]:
     """Rank correlation of each arm's speed (2, lags, n) with what is seen (n,), and their gap's error."""
+    from scipy.stats import rankdata  # costs half a second of every start, and few rigs have wrist cameras
+
     n = len(seen)
     ranks, mine = _standard(rankdata(speeds, axis=-1)), _standard(rankdata(seen))
     product = ranks[[0, 1], (ranks @ mine).argmax(axis=1)] * mine

@@ -7,7 +7,6 @@ from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import gaussian_filter, map_coordinates
 
 from assay.model import Episode
 from assay.signals.pictures import GREY, Pictures
@@ -59,6 +58,8 @@ def ridden(ep: Episode, side: Literal["left", "right", ""], late: int = 2) -> Pi
         side: which arm it rides on.
         late: pictures by which it is late.
     """
+    from scipy.ndimage import gaussian_filter, map_coordinates
+
     state = ep.stream(STATE)
     assert state is not None
     q = np.asarray(state.x)
