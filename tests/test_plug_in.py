@@ -102,7 +102,7 @@ def test_it_is_found_and_explained(install: Install) -> None:
 
 def test_it_is_run_and_in_the_report(install: Install) -> None:
     root = tiny_corpus(install.folder / "corpus", edit=too_far)
-    install("run", root, "--out", "run", "--gates", "RTG*", "--jobs", 1)
+    install("run", root, "--out", "run", "--gates", "RTG95*", "--jobs", 1)
     summary = json.loads((install.folder / "run/summary.json").read_text())
     assert summary["gates"]["RTG950"] == {"pass": 1, "fail": 1, "abstain": 0, "n/a": 0, "error": 0}
     page = (install.folder / "run/report.html").read_text()
@@ -111,7 +111,7 @@ def test_it_is_run_and_in_the_report(install: Install) -> None:
 
 
 def test_it_is_documented(install: Install) -> None:
-    install(module="assay.docs")
+    install("RTG950", module="assay.docs")
     page = (install.folder / "docs/gates/RTG950.md").read_text()
     for part in (
         "# RTG950 bent-elbow-toy",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final, Literal
 
 import numpy as np
@@ -22,6 +23,7 @@ _SPAN: Final = 60.0  # cells that the view moves by for each radian
 Floats = NDArray[np.float64]
 
 
+@lru_cache(maxsize=8)
 def two_handed(seconds: float = 30.0, alike: float = 0.0, still: str = "") -> Episode:
     """Teleoperation in which each arm reaches at times of its own, with a camera declared on either wrist.
 
@@ -50,6 +52,7 @@ def two_handed(seconds: float = 30.0, alike: float = 0.0, still: str = "") -> Ep
     )
 
 
+@lru_cache(maxsize=16)  # 9 MB for half a minute
 def ridden(ep: Episode, side: Literal["left", "right", ""], late: int = 2) -> Pictures:
     """What a camera on one arm sees: a textured room that goes by; on no arm, the same room at rest.
 
@@ -74,8 +77,12 @@ def ridden(ep: Episode, side: Literal["left", "right", ""], late: int = 2) -> Pi
     grid = np.stack((y + at[:, 0, None, None], x + at[:, 1, None, None]))
     grey = map_coordinates(room, grid, order=1, mode="grid-wrap") + rng.normal(0.0, 0.3, grid.shape[1:])
     thumbs = np.rint(np.clip(grey, 0, 255) * GREY).astype(np.uint16)
-    plain = film(len(q))
-    return replace(plain, thumbs=thumbs, mean=thumbs.mean((1, 2)) / GREY)
+    return replace(_plain(len(q)), thumbs=thumbs, mean=thumbs.mean((1, 2)) / GREY)
+
+
+@lru_cache(maxsize=2)
+def _plain(n: int) -> Pictures:
+    return film(n)
 
 
 def _reaches(rng: np.random.Generator, n: int, arms: int, rate: int = 30) -> Floats:
