@@ -2,18 +2,22 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from benchmarks.power.motion_clips import opened_motion
 
 from assay import plugs
+from assay.engine import run
 from assay.examine import examine
 from assay.feature import Features
-from assay.judge import Judgement
+from assay.judge import REPORTED, Judgement
 from assay.model import Episode, Kind, Role
 from assay.synth.episodes import edit
 from assay.synth.squats import squats
+from assay.synth.walks import raised, walk
+from assay.terminal import closing
 
 # ------------------------------------------------------------------------- a body that holds one pose exactly
 
@@ -63,3 +67,46 @@ def test_a_robot_that_comes_to_rest_may_rest_exactly(kind: Kind) -> None:
 
     ep = replace(squats().without_stream("velocities"), kind=kind)
     assert judged("ACT005", edit(ep, "joints", rest)).verdict.status == "abstain"
+
+
+# ------------------------------------------------------------------------------- a body that hangs in the air
+
+
+def table(folder: Path, ep: Episode, name: str = "walk", lifted: float = 0.0) -> Path:
+    """A clip as 36 columns, and a sheet that says everything but where the floor is."""
+    joints, root = (ep.by_role(role)[0] for role in (Role.JOINT_POSITION, Role.BASE_POSE))
+    pose = np.array(root.x)
+    pose[:, 2] += lifted
+    folder.mkdir(exist_ok=True)
+    np.savetxt(folder / f"{name}.csv", np.hstack([pose, joints.x]), delimiter=",")
+    sheet = 'fps = 30\nquaternion = "wxyz"\nembodiment = "unitree_g1_29"\n'
+    (folder / "assay.toml").write_text(sheet)
+    return folder
+
+
+def decided(folder: Path, out: Path, **more: Any) -> tuple[list[str], list[str]]:
+    """The decision about each episode, and the lines at the end of the run."""
+    ran = run(folder, out=out, jobs=1, gates="INT*,RTG001,RTG012,RTG013", **more)
+    return [e["decision"] for e in ran.episodes.to_pylist()], closing(ran, "report.html")
+
+
+def test_a_clip_in_the_air_is_never_accepted(tmp_path: Path) -> None:
+    """Without a declared floor unmeasured, and one line says what to declare; with one rejected."""
+    folder = table(tmp_path / "in", walk(), lifted=5.0)
+    found, said = decided(folder, tmp_path / "a")
+    assert found == ["unmeasured"]
+    assert 'ground = "z=0"' in " ".join(said)
+    with (folder / "assay.toml").open("a") as sheet:
+        sheet.write('ground = "z=0"\n')
+    assert decided(folder, tmp_path / "b")[0] == ["rejected"]
+    table(folder, walk())
+    (folder / "assay.toml").write_text((folder / "assay.toml").read_text() + "ground = 0.0\n")
+    assert decided(folder, tmp_path / "c")[0] == ["accepted"]
+
+
+def test_the_height_of_an_undeclared_floor_is_a_figure_without_a_verdict() -> None:
+    told = judged("RTG013", raised(5.0, ep=walk(ground=False)))
+    assert (told.verdict.status, told.verdict.reason) == ("abstain", "no-ground")
+    assert "soles rest at z = 5.0" in told.verdict.detail
+    (figure,) = [m for m in told.measures if m.settled == REPORTED]
+    assert figure.worst == pytest.approx(5.0, abs=0.02)

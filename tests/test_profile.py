@@ -59,6 +59,12 @@ def test_a_clip_whose_conventions_or_rate_are_not_known_is_not_accepted() -> Non
     assert profile.effect("RTG012", {Role.JOINT_POSITION}) == "reject"
 
 
+def test_a_clip_whose_floor_is_not_known_is_not_accepted() -> None:
+    profile = profile_for(Kind.RETARGETED)
+    assert profile.effect("RTG013", {Role.BASE_POSE}) == "require"
+    assert profile.effect("RTG013", {Role.JOINT_POSITION}) == "reject"
+
+
 def test_the_last_rule_that_matches_holds() -> None:
     profile = Profile("p", (Rule("INT*", "require"), Rule("INT00[12]", "flag"), Rule("INT002", "report")))
     assert [profile.effect(f"INT00{i}", ()) for i in (1, 2, 3)] == ["flag", "report", "require"]

@@ -54,6 +54,7 @@ REASONS: Final[dict[str, str]] = {
     "too-short": "deliver a longer episode",
     "still": "an episode in which the robot moves while the pictures change",
     "no-reference": "deliver the reference that the gate compares with",
+    "no-ground": 'say in assay.toml how high the floor is in the frame of the base: ground = "z=0", or m',
     "reference-noisy": "deliver a less noisy reference",
     "scope-unknown": "deliver what tells when the gate applies",
     "limits-conflict": "choose the limit set in assay.toml: limit_set =",

@@ -28,7 +28,7 @@ _WANT = {
     "absent-stream": "a stream", "not-declared": "a declaration", "unreadable": "a readable file",
     "not-finite": "finite values", "nominal-clock": "capture stamps", "unknown-body": "a known body",
     "unresolved-names": "joint names", "unresolved-unit": "units", "too-short": "length", "still": "motion",
-    "no-reference": "a reference", "reference-noisy": "a less noisy reference",
+    "no-reference": "a reference", "no-ground": "the floor's height", "reference-noisy": "a less noisy reference",
     "scope-unknown": "what tells when the gate applies", "limits-conflict": "one set of limits",
     "not-calibrated": "a calibration", "not-decoded": "decoded pictures", "needs-data": "the data",
     "undecided": "certainty", "no-content-sync": "synchronisation by content",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
+
 from assay.gate import Abstain
 from assay.model import Clock, Episode, Role
 from assay.signals.dynamics import LEAST, LEAST_RATE, Dynamics, mass_known
@@ -81,7 +83,9 @@ def no_ground(ep: Episode, poses: Poses | None, ground: Ground | None) -> Abstai
     if missing is not None:
         return missing
     if ground is None or ground.declared is None:
-        return Abstain("no-reference", "no ground is declared (ground = in the sheet)")
+        rest = ground.offset if ground is not None else float("nan")
+        lies = f"; soles rest at z = {rest:.2f} m" if np.isfinite(rest) else ""
+        return Abstain("no-ground", f"no ground is declared (ground = in the sheet){lies}")
     return None
 
 

@@ -53,7 +53,7 @@ CASES = (
     Case("6 cm deep throughout: for RTG013", lambda: raised(-0.06), "pass"),
     Case("6 cm throughout, half a second of it 9 cm", lambda: raised(-0.03, 3.0, 3.5, raised(-0.06)),
          "fail", at=(3.0, 3.5)),
-    Case("the ground is not declared", lambda: walk(ground=False), "abstain", reason="no-reference"),
+    Case("the ground is not declared", lambda: walk(ground=False), "abstain", reason="no-ground"),
     Case("no base pose", lambda: walk().without_stream("root"), "abstain", reason="absent-stream"),
 )  # fmt: skip
 

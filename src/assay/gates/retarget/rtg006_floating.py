@@ -52,7 +52,7 @@ CASES = (
     Case("6 cm throughout, half a second of it 9 cm", lambda: raised(0.03, 3.35, 3.85, raised(0.06)),
          "fail", at=(3.35, 3.85), channel="left"),
     Case("no human source", lambda: walk(human=False), "abstain", reason="no-reference"),
-    Case("the ground is not declared", lambda: walk(ground=False), "abstain", reason="no-reference"),
+    Case("the ground is not declared", lambda: walk(ground=False), "abstain", reason="no-ground"),
 )  # fmt: skip
 
 
