@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 NEAR = 0.03
 """m above the ground within which a sole point may carry: soles of retargeted clips scatter by 1 to 2 cm."""
 SLOW = 0.02
-"""m in 1/30 s below which a sole point may carry: it may still slide, and a gate on skate says so."""
+"""m in 1/30 s: a sole whose points all move faster has just landed or is about to leave."""
 OTHERS = 0.08
 """m above the ground below which a link that is no foot may touch it: a knee, a hand."""
 FRICTION = 1.0
@@ -35,8 +35,9 @@ def dynamics(ep: Episode, poses: Poses | None, ground: Ground | None) -> Dynamic
     """Inverse dynamics on the clock of `poses`; None without masses, base, soles, a ground or even times.
 
     Contact is what sole points within 3 cm of the ground give (the declared one, else the densest height of
-    the soles) while they move less than 2 cm in 1/30 s, inside friction cones; the least forces where
-    several fit. ``other`` marks frames in which something else may touch the ground.
+    the soles), inside friction cones; the least forces where several fit. They give it however fast they
+    move: a sole that turns in a spin or skids at a landing carries too. ``other`` marks frames in which
+    something else may touch the ground.
     """
     body = ep.embodiment
     if body is None or poses is None or ground is None or not _can(body, poses):
@@ -52,7 +53,7 @@ def dynamics(ep: Episode, poses: Poses | None, ground: Ground | None) -> Dynamic
     m = motion(tree, poses.q, poses.place, 1.0 / step)
     soles = np.concatenate(list(poses.soles.values()), axis=1)
     still = ~(length(displaced(poses.t, soles)) >= SLOW)  # not yet known in the first 1/30 s
-    active = (soles[..., 2] < level + NEAR) & still
+    active = soles[..., 2] < level + NEAR
     about = m.centre
     if not np.isfinite(about[:, 2]).any():
         return None
@@ -61,13 +62,12 @@ def dynamics(ep: Episode, poses: Poses | None, ground: Ground | None) -> Dynamic
     feet = [tree.index(s.link) for s in body.soles]
     tau = torques(tree, m, _pushes(body, tree, push, soles, m.p))
     weight = float(m.mass.sum()) * 9.81
-    carried = _feet(body, active)
     return Dynamics(
         torque=tau,
         force=length(rest[:, :3]) / weight,
         moment=length(rest[:, 3:]) / (weight * height),
-        carried=carried,
-        steady=_steady(carried > 0, 1.0 / step),
+        carried=_feet(body, active),
+        steady=_steady(np.asarray((active & still).any(axis=1)), 1.0 / step),
         other=_others(tree, m.p[..., 2] - level, feet),
         rate=1.0 / step,
         u=fall(noise(poses.place[:, :3]), 1.0 / step),

@@ -74,7 +74,8 @@ class Dynamics:
         torque: (n, c) N*m or N, in the order of the tree's columns.
         force: (n,) share of the body's weight that no contact supplies; moment: (n,) the same of weight times
             height of the centre of mass.
-        carried: (n,) number of feet that are in contact; other: (n,) whether something else may be.
+        carried: (n,) number of feet near enough to the ground to carry; other: (n,) whether something else
+            may carry.
         steady: (n,) away from take-off, landing and the ends of the clip, which the low pass blurs.
         rate: frames per second; u: standard deviation of ``force`` by the jitter of the base.
     """

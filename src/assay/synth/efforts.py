@@ -1,4 +1,4 @@
-"""Standing G1s whose motion asks for a known effort: swung arms, a lean, a fall slower than gravity's."""
+"""Standing G1s of a known effort: swung arms, a lean, a fall slower than gravity's, a hover."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from assay.embodiment.rotation import about, compose, rotate
 from assay.model import Episode
 from assay.synth.squats import squats
 
-__all__ = ["dropped", "leaned", "swung"]
+__all__ = ["dropped", "leaned", "lifted", "swung"]
 
 Floats = NDArray[np.float64]
 
@@ -63,6 +63,18 @@ def dropped(missing: float, rate: int = 50, first: float = 3.0, flight: float = 
     t = np.clip(root.t * 1e-9 - first, 0.0, flight)
     x = np.array(root.x)
     x[:, 2] += (1 - missing) * 9.81 / 2 * t * (flight - t)
+    return _alone(ep.with_stream(replace(root, x=x)))
+
+
+def lifted(height: float, rate: int = 50, first: float = 2.0, last: float = 4.0) -> Episode:
+    """A squatting G1 that hovers ``height`` m above where it stands otherwise, from first to last s."""
+    ep = squats(rate=rate)
+    root = ep.stream("root")
+    assert root is not None
+    t = root.t * 1e-9
+    ease = np.clip(np.minimum(t - first, last - t) / 0.4, 0.0, 1.0)
+    x = np.array(root.x)
+    x[:, 2] += height * (0.5 - 0.5 * np.cos(np.pi * ease))
     return _alone(ep.with_stream(replace(root, x=x)))
 
 

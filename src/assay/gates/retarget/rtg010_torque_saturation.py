@@ -72,7 +72,10 @@ CASES = (
 )  # fmt: skip
 
 
-@gate(code="RTG010", name="torque-saturation", reads=(Role.JOINT_POSITION, Role.BASE_POSE, Role.OBJECT_POSE))
+@gate(
+    code="RTG010", name="torque-saturation", version=2,
+    reads=(Role.JOINT_POSITION, Role.BASE_POSE, Role.OBJECT_POSE),
+)  # fmt: skip
 def measure(ep: Episode, p: Params, poses: Poses | None, dynamics: Dynamics | None) -> Iterator[Outcome]:
     """Torque over rated effort, the largest over the joints, in each frame."""
     missing = no_soles(ep, poses) or no_dynamics(ep, poses, dynamics)
