@@ -10,6 +10,7 @@ from assay.feature import feature
 from assay.model import Episode
 from assay.signals.ground import Ground, mode_height, rest_heights, stance_heights
 from assay.signals.posture import Poses
+from assay.signals.quantile import quantile
 from assay.signals.stance import Stance
 
 __all__ = ["ground"]
@@ -37,6 +38,7 @@ def ground(ep: Episode, poses: Poses | None, source_stance: Stance | None) -> Gr
     if not len(rest):
         return Ground(declared, mode_height(low), rest, np.nan, np.nan, np.nan)
     u = max(LEAST, 1.2533 * float(np.std(rest)) / float(np.sqrt(len(rest))))
-    spread = float(np.subtract(*np.percentile(rest, [95, 5])))
+    ordered = np.sort(rest)
+    spread = quantile(ordered, 0.95) - quantile(ordered, 0.05)
     offset = float(np.median(rest)) - (declared or 0.0)
     return Ground(declared, mode_height(low), rest, offset, u, spread)

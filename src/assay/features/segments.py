@@ -28,7 +28,8 @@ from assay.signals.activity import (
     any_of,
     decide,
 )  # fmt: skip
-from assay.signals.limbs import Hands, human_hands, robot_feet, robot_hands
+from assay.signals.feet import length
+from assay.signals.limbs import Hands, human_hands, robot_limbs
 from assay.signals.segmentation import (
     GRID,
     NO,
@@ -51,6 +52,8 @@ _READS: Final = (
     Role.EVENT,
 )  # fmt: skip
 _TOUCHING: Final = ("hand", "wrist", "palm", "finger", "thumb", "index", "middle", "ring", "pinky", "object")
+USUAL: Final = Thresholds()
+QUARTER_OFF: Final = (USUAL.scaled(0.75), USUAL.scaled(1.25))
 _LIMBS: Final = ("arm", "leg", "waist", "head")
 
 
@@ -134,8 +137,9 @@ def _robot(seen: Signals, body: Embodiment, group: Any, at: NDArray[np.int64]) -
     legs = limbs & (group.part == "leg")
     seen.motion = swing(q[:, limbs], STEP) if limbs.any() else None
     seen.legs = swing(q[:, legs], STEP) if legs.any() else None
-    _hands(seen, robot_hands(body, group.joint, q), body.name)
-    return robot_feet(body, group.joint, q) if legs.any() else None
+    hands, feet = robot_limbs(body, group.joint, q)
+    _hands(seen, hands, body.name)
+    return feet if legs.any() else None
 
 
 def _human(seen: Signals, stream: Stream, at: NDArray[np.int64]) -> None:
@@ -197,9 +201,9 @@ def _base(seen: Signals, base: Stream | None, soles: Floats | None, at: NDArray[
         x = np.concatenate([x[:, :3], x[:, 3:] * np.concatenate(([1.0], flips))[:, None]], axis=1)
         x = resample(base.t, x, at)
         with np.errstate(invalid="ignore", divide="ignore"):
-            quat = x[:, 3:] / np.linalg.norm(x[:, 3:], axis=1, keepdims=True)
+            quat = x[:, 3:] / length(x[:, 3:])[:, None]
         # The way to the left stays level when a body bends forward; the way ahead does not.
-        left = rotate(quat, np.broadcast_to([0.0, 1.0, 0.0], (len(at), 3)))
+        left = rotate(quat, (0.0, 1.0, 0.0))
         feet = None if soles is None else rotate(quat[:, None], soles) + x[:, None, :3]
         _travel(seen, x[:, :2], np.arctan2(-left[:, 0], left[:, 1]), feet, base.name)
 
@@ -251,10 +255,8 @@ def _things(seen: Signals, ep: Episode, at: NDArray[np.int64]) -> None:
 
 def _told(ep: Episode, t: NDArray[np.int64], name: str, at: NDArray[np.int64], seen: Signals) -> Segments:
     near = np.clip(np.rint((t - at[0]) * 1e-9 * GRID).astype(np.intp), 0, len(at) - 1)
-    moves, acts, label = (flags[near] for flags in decide(seen, Thresholds(), len(at)))
-    less, more = (
-        float((decide(seen, Thresholds().scaled(f), len(at))[2][near] != label).mean()) for f in (0.75, 1.25)
-    )
+    moves, acts, label = (flags[near] for flags in decide(seen, USUAL, len(at)))
+    less, more = (float((decide(seen, p, len(at))[2][near] != label).mean()) for p in QUARTER_OFF)
     declared = [s for s in ep.spans if s.known == "declared" and s.label in LABELS]
     for span in declared:
         inside, code = (t >= span.t0) & (t < span.t1), LABELS.index(span.label)

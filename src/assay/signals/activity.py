@@ -19,17 +19,20 @@ own, set on labelled clips (``tests/labels/segments.toml``).
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
+from functools import reduce
 from typing import Final, Self
 
 import numpy as np
 
-from assay.signals.segmentation import NO, UNKNOWN, YES, Flags, Floats, hold, latch, rest
+from assay.signals.loops import all_of_two, any_of_two, latch, told
+from assay.signals.segmentation import NO, UNKNOWN, YES, Flags, Floats, hold, rest
 
 __all__ = ["BOTH", "IDLE", "LABELS", "LOCOMOTION", "MANIPULATION", "NOT_KNOWN", "STEP", "Signals",
            "Thresholds", "any_of", "decide"]  # fmt: skip
 
 LABELS: Final = ("unknown", "idle", "locomotion", "manipulation", "both")
 NOT_KNOWN, IDLE, LOCOMOTION, MANIPULATION, BOTH = range(5)
+_CODES: Final = np.arange(5, dtype=np.int8)
 
 GAP: Final = 0.5  # s; a pause shorter than this belongs to what is around it
 SHORTEST: Final = 0.5  # s; nothing shorter is a segment
@@ -71,6 +74,7 @@ class Signals:
     turn: Floats | None = None
     hand: Floats | None = None  # (m, k)
     front: Floats | None = None  # (m, k)
+    kept: list[Floats] | None = None  # k of (m,): the least front over a second, found when first asked for
     fingers: Floats | None = None
     thing: Floats | None = None
     contact: Flags | None = None
@@ -83,17 +87,7 @@ class Signals:
 
 def any_of(*flags: Flags) -> Flags:
     """YES where one is, else UNKNOWN where one is, else NO."""
-    stack = np.stack(flags)
-    made: Flags = np.where((stack == YES).any(0), YES, np.where((stack == UNKNOWN).any(0), UNKNOWN, NO))
-    return made.astype(np.int8)
-
-
-def _all(a: Flags, b: Flags) -> Flags:
-    """NO where one is, else UNKNOWN where one is, else YES."""
-    either: Flags = np.where(
-        (a == NO) | (b == NO), NO, np.where((a == UNKNOWN) | (b == UNKNOWN), UNKNOWN, YES)
-    )
-    return either.astype(np.int8)
+    return reduce(any_of_two, flags)
 
 
 def decide(seen: Signals, p: Thresholds, count: int) -> tuple[Flags, Flags, Flags]:
@@ -101,11 +95,7 @@ def decide(seen: Signals, p: Thresholds, count: int) -> tuple[Flags, Flags, Flag
     moves = _locomotion(seen, p, count)
     acts = _manipulation(seen, p, moves)
     still = np.zeros(count, bool) if seen.motion is None else seen.motion < p.still
-    label = np.full(count, NOT_KNOWN, np.int8)
-    label[(moves == NO) & (acts == NO) & still] = IDLE
-    label[(moves == YES) & (acts == NO)] = LOCOMOTION
-    label[(moves == NO) & (acts == YES)] = MANIPULATION
-    label[(moves == YES) & (acts == YES)] = BOTH
+    label = told(moves, acts, still, _CODES)
     if seen.travel is None and seen.legs is None:
         # Nothing of a base or leg is in the data: the label speaks of what is.
         label[acts == YES] = MANIPULATION
@@ -122,7 +112,7 @@ def _locomotion(seen: Signals, p: Thresholds, count: int) -> Flags:
     turns = np.full(count, UNKNOWN) if seen.turn is None else latch(seen.turn, p.turn, p.turn / 2)
     moves = any_of(latch(seen.travel, p.travel, p.travel / 2), turns)
     if seen.feet is not None:
-        moves = _all(moves, latch(seen.feet, p.step, p.step / 2))
+        moves = all_of_two(moves, latch(seen.feet, p.step, p.step / 2))
     return hold(moves, GAP, SHORTEST)
 
 
@@ -137,11 +127,17 @@ def _manipulation(seen: Signals, p: Thresholds, moves: Flags) -> Flags:
         # Fingers, objects and contacts can say yes; that nothing is handled only hands can tell.
         parts.append(np.full(len(moves), UNKNOWN))
     else:
-        parts += [_hand(seen.hand[:, i], seen.front[:, i], p, moves) for i in range(seen.hand.shape[1])]
+        parts += [_hand(seen, i, p, moves) for i in range(seen.hand.shape[1])]
     return hold(any_of(*parts), GAP, SHORTEST)
 
 
-def _hand(v: Floats, front: Floats, p: Thresholds, moves: Flags) -> Flags:
-    working = _all(latch(v, p.hand, p.hand / 2), latch(front, p.front, 0.9 * p.front))
-    carrying = latch(-rest(-front, 1.0), p.carry, 0.9 * p.carry)
-    return np.where(moves == YES, carrying, working).astype(np.int8)
+def _hand(seen: Signals, hand: int, p: Thresholds, moves: Flags) -> Flags:
+    assert seen.hand is not None
+    assert seen.front is not None
+    if seen.kept is None:
+        seen.kept = [-rest(-column, 1.0) for column in seen.front.T]
+    working = all_of_two(
+        latch(seen.hand[:, hand], p.hand, p.hand / 2), latch(seen.front[:, hand], p.front, 0.9 * p.front)
+    )
+    carrying = latch(seen.kept[hand], p.carry, 0.9 * p.carry)
+    return np.where(moves == YES, carrying, working)

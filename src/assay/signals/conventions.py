@@ -8,20 +8,24 @@ readings compare as odds. Method and choice of terms: REAL-CLIPS, "Conventions".
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assay.embodiment import Embodiment
-from assay.embodiment.kinematics import points
+from assay.embodiment.kinematics import compiled, points
 from assay.signals.own_side import Markers, astray, markers
 from assay.signals.readings import Motion, Reading
 
 __all__ = ["PAIRS", "costs", "legs_known"]
 
 Floats = NDArray[np.float64]
+Index = NDArray[np.intp]
 
 PAIRS: Final = 100
 """Moments looked at, evenly spaced; more change no decision on the real clips."""
@@ -31,90 +35,167 @@ FLOORS: Final = (1e-3, 5e-3, 0.02, 0.02)
 UPRIGHT: Final = 0.5  # cosine of 60 degrees
 FLOOR: Final = 0.2
 """m that soles may rest off z = 0 before it counts: ASAP's clips stand up to 0.14 off; y read as z, 0.75."""
+_FLOORS: Final = np.array([FLOORS[0], FLOORS[1], FLOORS[3], FLOOR])
 SIDES: Final = {"arm": 0.1, "leg": 0.05}
 """Floors of the shares of moments with limbs on the wrong side: people do cross arms, and legs less."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Asked:
+    """What is asked of a body of which some joints are recorded.
+
+    Attributes:
+        lower, upper: (c,) rad, the widest limits and `NEAR` more.
+        seen: the markers of sides; links: those of the markers, then one for each sole point.
+        local: (k, 3) m in the links; radius: (s,) m of the sole points. None where legs are not whole.
+    """
+
+    lower: Floats
+    upper: Floats
+    seen: Markers
+    links: tuple[str, ...]
+    local: Floats
+    radius: Floats
+
+
 def legs_known(body: Embodiment, joint: NDArray[np.intp]) -> bool:
     """Whether soles are known and every joint between them and the root is recorded."""
+    return _legs_known(body, tuple(joint.tolist()))
+
+
+@lru_cache(maxsize=32)
+def _legs_known(body: Embodiment, joint: tuple[int, ...]) -> bool:
     tree = body.tree
     if tree is None or not body.soles:
         return False
     above = tree.ancestors(np.array([tree.index(sole.link) for sole in body.soles]))
-    return set(tree.column[above].tolist()) - {-1} <= set(joint.tolist())
+    return set(tree.column[above].tolist()) - {-1} <= set(joint)
+
+
+@lru_cache(maxsize=32)
+def _asked(body: Embodiment, joint: tuple[int, ...], *, grounded: bool) -> _Asked:
+    mine = np.array(joint, np.intp)
+    lower = np.min([s.lower for s in body.limits], axis=0)[mine] - NEAR
+    upper = np.max([s.upper for s in body.limits], axis=0)[mine] + NEAR
+    seen = markers(body, mine)
+    feet = body.soles if grounded and _legs_known(body, joint) else ()
+    links = (*seen.links, *(s.link for s in feet for _ in s.points))
+    local = np.concatenate([np.zeros((len(seen.links), 3)), *(s.points for s in feet)])
+    return _Asked(lower, upper, seen, links, local, np.concatenate([np.zeros(0), *(s.radius for s in feet)]))
 
 
 def costs(motion: Motion, tried: Sequence[Reading]) -> Floats:
     """The cost of each reading, in nats; (r,). Terms that the clip cannot give are left out of all."""
-    lower = np.min([s.lower for s in motion.body.limits], axis=0)[motion.joint] - NEAR
-    upper = np.max([s.upper for s in motion.body.limits], axis=0)[motion.joint] + NEAR
+    asked = _asked(motion.body, tuple(motion.joint.tolist()), grounded=motion.p is not None)
     # Readings of the base share the declared joints; all joints go through the kinematics at once.
-    moved = [r.joints(motion.q) for r in tried if r.joints is not None]
-    which = np.cumsum([r.joints is not None for r in tried]) * [r.joints is not None for r in tried]
-    q = np.stack([motion.q, *moved])
-    beyond = ((q < lower) | (q > upper)).any(axis=2).mean(axis=1)
-    total: Floats = np.log(beyond + FLOORS[2])[which]
-    seen = markers(motion.body, motion.joint)
-    x, radius = _places(motion, q.reshape(-1, q.shape[2]), seen)
-    x = x.reshape(*q.shape[:2], *x.shape[1:])
-    for part, share in astray(seen, x[:, :, : len(seen.links)]).items():
+    moves = np.array([r.joints is not None for r in tried])
+    which = np.cumsum(moves) * moves
+    q = np.stack([motion.q, *(r.joints(motion.q) for r in tried if r.joints is not None)])
+    total: Floats = np.log(_beyond(q, asked) + FLOORS[2])[which]
+    x = _places(motion, q, asked)
+    for part, share in astray(asked.seen, x).items():
         total += np.log(share + SIDES[part])[which]
-    soles = x[:, :, len(seen.links) :]
-    if not soles.shape[2] or motion.p is None or motion.quat is None:
+    if not len(asked.radius) or motion.p is None or motion.quat is None:
         return total
-    declared = motion.p, _turns(motion.quat)
-    for i, reading in enumerate(tried):
-        total[i] += _grounded(soles[which[i]], radius, *(_based(motion, reading) or declared))
-    return total
+    turned = np.array([r.base is not None for r in tried])
+    based = [(motion.p, motion.quat), *(r.base(motion.p, motion.quat) for r in tried if r.base is not None)]
+    return total + _grounded(x, asked, which, based, np.cumsum(turned) * turned)
 
 
-def _based(motion: Motion, reading: Reading) -> tuple[Floats, Floats] | None:
-    if reading.base is None or motion.p is None or motion.quat is None:
-        return None
-    p, quat = reading.base(motion.p, motion.quat)
-    return p, _turns(quat)
+def _beyond(q: Floats, asked: _Asked) -> Floats:
+    """(r,) share of moments of (r, n, c) at which some joint is over its limit."""
+    found = np.empty(len(q))
+    signature = "void(float64[:,:,::1], float64[::1], float64[::1], float64[::1])"
+    compiled(_over, signature)[0](q, asked.lower, asked.upper, found)
+    return found
 
 
-def _turns(quat: Floats) -> Floats:
-    """Rotation matrices (n, 3, 3), transposed: rows of points times one are the points turned."""
-    w, x, y, z = quat.T
-    flat = np.stack([
-        1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y),
-        2 * (x * y - w * z), 1 - 2 * (x * x + z * z), 2 * (y * z + w * x),
-        2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y),
-    ], axis=1)  # fmt: skip
-    return flat.reshape(-1, 3, 3)
+def _over(q, lower, upper, found):  # type: ignore[no-untyped-def]
+    for r in range(len(q)):
+        count = 0
+        for t in range(q.shape[1]):
+            for c in range(q.shape[2]):
+                if q[r, t, c] < lower[c] or q[r, t, c] > upper[c]:
+                    count += 1
+                    break
+        found[r] = count / q.shape[1]
 
 
-def _places(motion: Motion, q: Floats, seen: Markers) -> tuple[Floats, Floats]:
-    """(n, k + s, 3) m: markers, then sole points, seen from the root; (s,) radius of the latter.
+def _places(motion: Motion, q: Floats, asked: _Asked) -> Floats:
+    """(r, n, k + s, 3) m: markers, then sole points, seen from the root, for joints q (r, n, c).
 
     No sole points where soles, base or the joints down to them are unknown; nothing at all without a tree.
     """
     tree = motion.body.tree
-    if tree is None:
-        return np.zeros((len(q), 0, 3)), np.zeros(0)
-    grounded = motion.p is not None and legs_known(motion.body, motion.joint)
-    feet = motion.body.soles if grounded else ()
-    on = [*seen.links, *(s.link for s in feet for _ in s.points)]
-    if not on:
-        return np.zeros((len(q), 0, 3)), np.zeros(0)
-    local = np.concatenate([np.zeros((len(seen.links), 3)), *(s.points for s in feet)])
-    columns = np.zeros((len(q), len(tree.joints)))
-    mine = motion.joint < len(tree.joints)
-    columns[:, motion.joint[mine]] = q[:, mine]
-    radius = np.concatenate([np.zeros(0), *(s.radius for s in feet)])
-    return points(tree, columns, None, None, on, local), radius
+    if tree is None or not asked.links:
+        return np.zeros((*q.shape[:2], 0, 3))
+    columns = q.reshape(-1, q.shape[2])
+    if not np.array_equal(motion.joint, np.arange(len(tree.joints))):
+        mine = motion.joint < len(tree.joints)
+        columns = np.zeros((len(columns), len(tree.joints)))
+        columns[:, motion.joint[mine]] = q.reshape(-1, q.shape[2])[:, mine]
+    x = points(tree, columns, None, None, asked.links, asked.local)
+    return x.reshape(*q.shape[:2], *x.shape[1:])
 
 
-def _grounded(soles: Floats, radius: Floats, p: Floats, turns: Floats) -> float:
-    world = soles @ turns + p[:, None]
-    step = world[1::2] - world[::2]
-    slowest = np.sqrt((step * step).sum(axis=2).min(axis=1))
-    lowest = np.sort((world[:, :, 2] - radius).min(axis=1))
-    tenth = len(lowest) // 10
-    scatter = lowest[-1 - tenth] - lowest[tenth]
-    tilted = np.count_nonzero(turns[:, 2, 2] < UPRIGHT) / len(turns)
-    off = abs(lowest[len(lowest) // 2])
-    terms = (np.sort(slowest)[len(slowest) // 2], scatter, tilted, off)
-    return float(np.log(np.add(terms, (FLOORS[0], FLOORS[1], FLOORS[3], FLOOR))).sum())
+def _grounded(
+    x: Floats, asked: _Asked, which: Index, based: Sequence[tuple[Floats, Floats]], base: Index
+) -> Floats:
+    """(r,) nats of the terms of soles x (j, n, k + s, 3) m, j = ``which`` (r,), and base.
+
+    ``based`` is (n, 3) m and (n, 4) wxyz of the base as declared, then as else read; ``base`` (r,) chooses.
+    """
+    r, n = len(which), x.shape[1]
+    p, quat = (np.stack([b[i] for b in based]) for i in (0, 1))
+    slowest, lowest, tilted = np.empty((r, n // 2)), np.empty((r, n)), np.empty(r)
+    compiled(_standing, _STANDING)[0](
+        x, len(asked.seen.links), asked.radius, which, p, quat, base, slowest, lowest, tilted
+    )
+    slowest.sort(axis=1)
+    lowest.sort(axis=1)
+    tenth = n // 10
+    scatter = lowest[:, -1 - tenth] - lowest[:, tenth]
+    off = np.abs(lowest[:, n // 2])
+    terms = np.stack([slowest[:, (n // 2) // 2], scatter, tilted, off], axis=1)
+    return np.asarray(np.log(terms + _FLOORS).sum(axis=1))
+
+
+_STANDING: Final = (
+    "void(float64[:,:,:,::1], int64, float64[::1], int64[::1], float64[:,:,::1], float64[:,:,::1],"
+    " int64[::1], float64[:,::1], float64[:,::1], float64[::1])"
+)
+
+
+# For each reading how far the slowest sole point gets in each pair, how high the lowest is at each moment,
+# and the share of moments with the base tilted.
+def _standing(x, first, radius, which, p, quat, base, slowest, lowest, tilted):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917
+    soles = len(radius)
+    before, after = np.empty((soles, 3)), np.empty((soles, 3))
+    for r in range(len(which)):
+        fallen = 0
+        for t in range(x.shape[1]):
+            w, i, j, k = quat[base[r], t]
+            a, b, c = 1 - 2 * (j * j + k * k), 2 * (i * j - w * k), 2 * (i * k + w * j)
+            d, e, f = 2 * (i * j + w * k), 1 - 2 * (i * i + k * k), 2 * (j * k - w * i)
+            g, h, up = 2 * (i * k - w * j), 2 * (j * k + w * i), 1 - 2 * (i * i + j * j)
+            fallen += up < UPRIGHT
+            low = math.inf
+            for s in range(soles):
+                u, v, z = x[which[r], t, first + s]
+                after[s, 0] = u * a + v * b + z * c + p[base[r], t, 0]
+                after[s, 1] = u * d + v * e + z * f + p[base[r], t, 1]
+                after[s, 2] = u * g + v * h + z * up + p[base[r], t, 2]
+                low = min(low, after[s, 2] - radius[s])
+            lowest[r, t] = low
+            if t % 2:
+                least = math.inf
+                for s in range(soles):
+                    u, v, z = (
+                        after[s, 0] - before[s, 0],
+                        after[s, 1] - before[s, 1],
+                        after[s, 2] - before[s, 2],
+                    )
+                    least = min(least, u * u + v * v + z * z)
+                slowest[r, t // 2] = math.sqrt(least)
+            before, after = after, before
+        tilted[r] = fallen / x.shape[1]

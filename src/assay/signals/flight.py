@@ -15,6 +15,7 @@ from assay.embodiment import Tree
 from assay.embodiment.kinematics import link_poses
 from assay.embodiment.rotation import rotate
 from assay.signals.feet import runs_of
+from assay.signals.quantile import quantile
 
 __all__ = ["fall"]
 
@@ -46,9 +47,10 @@ def fall(tree: Tree, q: Floats, place: Floats, low: Floats) -> tuple[float, int]
     Returns:
         NaN and 0 where nothing flies. The centre of mass is used where all masses are known, else the root.
     """
-    if not np.isfinite(low).any():
+    known = np.sort(low[~np.isnan(low)])
+    if not len(known):
         return float("nan"), 0
-    rest = np.nanpercentile(low, 10) + AIR
+    rest = quantile(known, 0.1) + AIR
     first, last = runs_of(np.asarray(low > rest))
     found = []
     for a, b in zip(first + EDGE, last - EDGE + 1, strict=True):

@@ -15,7 +15,7 @@ from assay.embodiment.kinematics import link_poses
 from assay.embodiment.rotation import rotate
 from assay.embodiment.tree import FIXED, Tree
 
-__all__ = ["Hands", "human_hands", "robot_feet", "robot_hands"]
+__all__ = ["Hands", "human_hands", "robot_limbs"]
 
 Floats = NDArray[np.float64]
 
@@ -47,36 +47,32 @@ class Hands:
         return made
 
 
-def robot_hands(body: Embodiment, joint: NDArray[np.intp], q: Floats) -> Hands | None:
-    """Hands of a robot whose joints ``joint`` (c,) have the values ``q`` (m, c) rad.
+def robot_limbs(body: Embodiment, joint: NDArray[np.intp], q: Floats) -> tuple[Hands | None, Floats | None]:
+    """Hands and feet of a robot whose joints ``joint`` (c,) have the values ``q`` (m, c) rad.
 
-    The torso is the last link that carries both arms. A hand counts if every joint of its arm is there. None
-    without a tree or such a hand.
+    The torso is the last link that carries both arms. A hand counts if every joint of its arm is there, a
+    foot if every joint of its leg is. Hands are None without a tree or such a hand; feet (m, f, 3) m are seen
+    from the root, None without a tree or a whole leg.
     """
     tree = body.tree
     if tree is None:
-        return None
+        return None, None
     there = set(joint.tolist())
     torso, known = _arms(body)
     arms = [arm for arm in known if arm.columns <= there]
-    if not arms:
-        return None
-    names = [torso, *(arm.shoulder for arm in arms), *(arm.end for arm in arms)]
+    feet = [link for link, columns in _feet(body) if columns <= there]
+    if not arms and not feet:
+        return None, None
+    names = [torso, *(arm.shoulder for arm in arms), *(arm.end for arm in arms), *feet]
     p, quat = link_poses(tree, _columns(tree, joint, q), links=names)
     k = len(arms)
+    standing = p[:, 1 + 2 * k :] if feet else None
+    if not arms:
+        return None, standing
     inverse = quat[:, :1] * [1.0, -1.0, -1.0, -1.0]
-    seen = rotate(np.broadcast_to(inverse, (len(q), k, 4)), p[:, 1 + k :] - p[:, 1 : 1 + k])
-    return Hands(seen, np.array([a.reach for a in arms]), len(known) > 1, tuple(a.side for a in arms))
-
-
-def robot_feet(body: Embodiment, joint: NDArray[np.intp], q: Floats) -> Floats | None:
-    """Feet (m, f, 3) m of a robot, seen from its root; None without a tree or a whole leg."""
-    tree = body.tree
-    if tree is None:
-        return None
-    there = set(joint.tolist())
-    feet = [link for link, columns in _feet(body) if columns <= there]
-    return link_poses(tree, _columns(tree, joint, q), links=feet)[0] if feet else None
+    seen = rotate(inverse, p[:, 1 + k : 1 + 2 * k] - p[:, 1 : 1 + k])
+    reach = np.array([a.reach for a in arms])
+    return Hands(seen, reach, len(known) > 1, tuple(a.side for a in arms)), standing
 
 
 def human_hands(x: Floats, names: Sequence[str]) -> Hands | None:
@@ -142,6 +138,8 @@ def _feet(body: Embodiment) -> tuple[tuple[str, frozenset[int]], ...]:
 
 def _columns(tree: Tree, joint: NDArray[np.intp], q: Floats) -> Floats:
     """All columns of the tree's q; what is not recorded is zero."""
+    if np.array_equal(joint, np.arange(len(tree.joints))):
+        return q
     made = np.zeros((len(q), len(tree.joints)))
     mine = joint < len(tree.joints)
     made[:, joint[mine]] = q[:, mine]

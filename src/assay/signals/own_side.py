@@ -7,6 +7,7 @@ third of their distance at rest; read the wrong way round, elbows are in 16 to 9
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from assay.embodiment import Embodiment, Tree
 from assay.embodiment.body import normalise
-from assay.embodiment.kinematics import points
+from assay.embodiment.kinematics import compiled, points
 
 __all__ = ["Markers", "astray", "markers"]
 
@@ -62,21 +63,37 @@ def astray(seen: Markers, x: Floats) -> dict[str, Floats]:
 
     Args:
         seen: the markers.
-        x: (r, n, k, 3) m, places of ``seen.links`` in any one frame a moment.
+        x: (r, n, k or more, 3) m, places of ``seen.links`` first, in any one frame a moment.
     """
     found: dict[str, Floats] = {}
     for i, part in enumerate(seen.parts):
-        left, right, middle_left, middle_right = (x[..., 4 * i + k, :] for k in range(4))
-        across = left - right
-        across = across / np.maximum(np.sqrt((across * across).sum(axis=-1, keepdims=True)), 1e-9)
-        if part == "arm":
-            out_left = ((middle_left - left) * across).sum(axis=-1)
-            out_right = -((middle_right - right) * across).sum(axis=-1)
-            found[part] = ((out_left < -INWARD).mean(axis=1) + (out_right < -INWARD).mean(axis=1)) / 2
-        else:
-            between = ((middle_left - middle_right) * across).sum(axis=-1)
-            found[part] = (between < CLOSE * seen.apart).mean(axis=1)
+        found[part] = np.empty(len(x))
+        signature = "void(float64[:,:,:,::1], int64, boolean, float64, float64[::1])"
+        compiled(_astray, signature)[0](x, 4 * i, part == "arm", CLOSE * seen.apart, found[part])
     return found
+
+
+# Left root, right root, left middle, right middle from ``first`` on: where middles are along the line from
+# the right root to the left one.
+def _astray(x, first, arm, close, found):  # type: ignore[no-untyped-def]
+    for r in range(len(x)):
+        count, n = 0, x.shape[1]
+        for t in range(n):
+            left, right = x[r, t, first], x[r, t, first + 1]
+            far_left, far_right = x[r, t, first + 2], x[r, t, first + 3]
+            size, out_left, out_right, between = 0.0, 0.0, 0.0, 0.0
+            for e in range(3):
+                across = left[e] - right[e]
+                size += across * across
+                out_left += (far_left[e] - left[e]) * across
+                out_right -= (far_right[e] - right[e]) * across
+                between += (far_left[e] - far_right[e]) * across
+            size = max(math.sqrt(size), 1e-9)
+            if arm:
+                count += (out_left / size < -INWARD) + (out_right / size < -INWARD)
+            else:
+                count += between / size < close
+        found[r] = count / (2 * n if arm else n)
 
 
 def _limb(body: Embodiment, tree: Tree, part: str, middle: str, side: str) -> tuple[str, str] | None:

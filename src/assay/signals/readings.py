@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, Literal
 
 import numpy as np
@@ -112,12 +113,19 @@ def _mover(tree: Tree, link: int) -> int:
 
 def readings(motion: Motion) -> Iterator[Reading]:
     """The declared reading, and all rivals that the data could be told from."""
+    orders, sides = _fixed(motion.body, tuple(motion.joint.tolist()))
     yield DECLARED
-    yield from _orders(motion)
+    yield from orders
     yield from _units(motion)
-    yield from _sides(motion)
+    yield from sides
     if motion.p is not None:
         yield from _BASES
+
+
+@lru_cache(maxsize=32)
+def _fixed(body: Embodiment, joint: tuple[int, ...]) -> tuple[tuple[Reading, ...], tuple[Reading, ...]]:
+    """Orders and sides, which hang on the body and the names alone: the same for clip after clip."""
+    return tuple(_orders(body, joint)), tuple(_sides(body, joint))
 
 
 def pairs(tried: Sequence[Reading]) -> Iterator[Reading]:
@@ -164,8 +172,8 @@ def _units(motion: Motion) -> Iterator[Reading]:
         yield Reading("unit", "percent about the middle", lambda q: middle + q / 100 * half)
 
 
-def _orders(motion: Motion) -> Iterator[Reading]:
-    tree, mine = motion.body.tree, motion.joint.tolist()
+def _orders(body: Embodiment, joint: Sequence[int]) -> Iterator[Reading]:
+    tree, mine = body.tree, list(joint)
     if tree is None:
         return
     there = set(mine)
@@ -174,7 +182,7 @@ def _orders(motion: Motion) -> Iterator[Reading]:
     if depth != breadth and len(depth) == len(breadth):
         yield Reading("joint-order", "breadth-first (Isaac Lab's order)", _moved(mine, depth, breadth))
         yield Reading("joint-order", "depth-first (the model's order)", _moved(mine, breadth, depth))
-    names = [normalise(motion.body.joints[j].name) for j in mine]
+    names = [normalise(body.joints[j].name) for j in mine]
     for declared, order in SETS.items():
         if set(names) == set(order):
             for other, theirs in SETS.items():
@@ -201,8 +209,8 @@ def _renamed(names: list[str], declared: Sequence[str], truly: Sequence[str]) ->
     return lambda q: np.where(np.array(take) >= 0, q[:, take], 0.0)
 
 
-def _sides(motion: Motion) -> Iterator[Reading]:
-    joints = [motion.body.joints[j] for j in motion.joint.tolist()]
+def _sides(body: Embodiment, joint: Sequence[int]) -> Iterator[Reading]:
+    joints = [body.joints[j] for j in joint]
     names = [normalise(j.name) for j in joints]
     for parts, words in ((("arm", "leg"), "all"), (("leg",), "legs"), (("arm",), "arms")):
         take = [_mirrored(n, names, i) if j.part in parts else i

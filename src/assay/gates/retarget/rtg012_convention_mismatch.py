@@ -48,6 +48,7 @@ from assay.gate import Abstain, Case, Evidence, Outcome, gate, param
 from assay.model import Clock, Episode, Role, Stream
 from assay.signals.conventions import PAIRS, costs, legs_known
 from assay.signals.derivative import fitting_rate, likeness
+from assay.signals.feet import length
 from assay.signals.flight import fall
 from assay.signals.intervals import span
 from assay.signals.posture import Poses
@@ -267,11 +268,8 @@ def _moments(ep: Episode, joints: Joints, base: Stream | None) -> Motion:
     assert ep.embodiment is not None
     n = len(joints.t)
     step = max(1, round((joints.rate or 30.0) / 30.0))
-    first = (
-        np.unique(np.linspace(0, max(n - 1 - step, 0), PAIRS).astype(np.intp))
-        if n > step
-        else np.zeros(0, np.intp)
-    )
+    first = np.linspace(0, max(n - 1 - step, 0), PAIRS).astype(np.intp)
+    first = first[np.concatenate(([n > step], first[1:] > first[:-1]))]
     rows = np.stack([first, first + step], axis=1)
     q = joints.x[rows]
     whole = np.isfinite(q).all(axis=(1, 2))
@@ -281,10 +279,10 @@ def _moments(ep: Episode, joints: Joints, base: Stream | None) -> Motion:
     same = np.array_equal(base.t, joints.t)
     at = rows if same else np.clip(np.searchsorted(base.t, joints.t[rows]), 0, len(base.t) - 1)
     pose = np.asarray(base.x, np.float64)[at]
-    length = np.linalg.norm(pose[:, :, 3:7], axis=2)
-    whole &= np.isfinite(pose).all(axis=(1, 2)) & (length > 1e-6).all(axis=1)
-    pose = pose[whole].reshape(-1, pose.shape[2])
-    quat = pose[:, 3:7] / np.linalg.norm(pose[:, 3:7], axis=1, keepdims=True)
+    size = length(pose[:, :, 3:7])
+    whole &= np.isfinite(pose).all(axis=(1, 2)) & (size > 1e-6).all(axis=1)
+    pose, size = pose[whole].reshape(-1, pose.shape[2]), size[whole].reshape(-1)
+    quat = pose[:, 3:7] / size[:, None]
     return Motion(ep.embodiment, joints.joint, q[whole].reshape(-1, q.shape[2]), pose[:, :3], quat)
 
 
