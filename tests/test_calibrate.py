@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from assay import plugs
-from assay.calibrate import FOLDS, MOST_MEMBERS, Calibration, fit, fold, members, wanted
+from assay.calibrate import FOLDS, MOST_MEMBERS, Calibration, fit, fold, members, rig_of, wanted
+from assay.corpus import discover
 from assay.engine import calibration_of, run
 from assay.errors import RunError
 from assay.feature import Statistic
@@ -150,6 +151,46 @@ def test_a_calibration_made_before_gives_the_same_verdicts(calibrated: Run, corp
     other.write_text(mean_of(("ep_000", "ep_001")).to_json())
     with pytest.raises(RunError, match="began with another calibration"):
         run(corpus, out=done.path, resume=True, gates="INT95*", jobs=1, calibration=other)
+
+
+def test_an_edited_calibration_is_refused(corpus: Path, tmp_path: Path) -> None:
+    """One number of one model is another, or the members are."""
+    text = calibration_of(corpus, gates="INT95*", jobs=1).to_json()
+    for at, edit in {"models": lambda m: m["toy_centre"]["full"].update(mean=9.0),
+                     "took_part": lambda m: m["toy_centre"].pop()}.items():  # fmt: skip
+        said = json.loads(text)
+        edit(said[at])
+        (tmp_path / "c.json").write_text(json.dumps(said))
+        with pytest.raises(
+            RunError,
+            match=r"c\.json: the calibration was changed after it was learnt \(found "
+            r"digest \w+, expected \w+\); take the file as it was written, or learn it anew",
+        ):
+            Calibration.read(tmp_path / "c.json")
+
+
+def test_another_rigs_calibration_judges_nothing(calibrated: Run, tmp_path: Path) -> None:
+    """Its gates abstain and say whose it is; a corpus of the same rig is judged by the full fit."""
+    learnt = calibrated.path / "calibration.json"
+    same = toy_corpus(tmp_path / "same", {"new_000": 0.6, "new_001": 0.7})
+    other = toy_corpus(tmp_path / "other", {"new_000": 0.6}, channels=("height",))
+    for folder, expected in ((same, ""), (other, "the calibration is another rig's: ")):
+        done = run(folder, out=tmp_path / f"{folder.name}-run", gates="INT951", jobs=1, calibration=learnt)
+        told = [v for v in done.verdicts.to_pylist() if v["scope"] == "episode"]
+        assert {v["reason"] for v in told} == ({"not-calibrated"} if expected else {""})
+        assert all(v["detail"].startswith(expected) for v in told)
+
+
+def test_rigs_differ_by_body_and_by_what_is_learnt_from(corpus: Path) -> None:
+    here = discover(corpus)
+    rig = rig_of(here.listing, here.sheet, here.digest)
+    learnt = Calibration(mean_of(IDS[:9]).models, {"toy_centre": IDS[:9]}, (rig,))
+    assert learnt.foreign({**rig, "corpus": "another day's"}) == ""
+    assert "learnt on the body unknown, used on g1" in learnt.foreign({**rig, "body": "g1"})
+    assert "another model" in learnt.foreign({**rig, "numbers": "1"})
+    assert "none of which is here" in learnt.foreign({**rig, "streams": {"elsewhere": ["z"]}})
+    assert mean_of(IDS[:9]).foreign(rig) == "the calibration does not say what it was learnt on"
+    assert Calibration().foreign(rig) == ""
 
 
 def test_without_a_statistic_the_gate_abstains(corpus: Path) -> None:

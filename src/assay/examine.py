@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
 from assay.feature import Features
-from assay.gate import Gate
+from assay.gate import Abstain, Gate, Outcome
 from assay.judge import Judgement, fault, judge
 from assay.model import Listing
 
@@ -27,10 +28,17 @@ def examine(gate: Gate, features: Features, params: Any, subject: str) -> Judgem
             if rule is not None:
                 return judge([rule], gate=gate.code, version=gate.version, subject=subject)
         values = [features.get(name) for name in gate.needs]
-        outcomes = list(gate.measure(features.ep, params, *values))
+        outcomes = [_told(o, features.untaught) for o in gate.measure(features.ep, params, *values)]
         return judge(outcomes, gate=gate.code, version=gate.version, subject=subject)
     except Exception as error:  # noqa: BLE001 - our own fault costs one verdict, never the run
         return failed(gate, subject, described(error))
+
+
+def _told(outcome: Outcome, untaught: str) -> Outcome:
+    """A gate that misses what calibration learns cannot know that a foreign one was given; say so for it."""
+    if untaught and isinstance(outcome, Abstain) and outcome.reason == "not-calibrated":
+        return replace(outcome, detail=untaught)
+    return outcome
 
 
 def conclude(

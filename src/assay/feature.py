@@ -106,6 +106,7 @@ class Features:
         ep: the episode.
         known: all features by name.
         models: fitted statistics by name (out-of-fold for this episode).
+        untaught: why there are no models, where a calibration was given that is not for this episode.
         values: what was computed; may be filled beforehand (from the cache, or by a gate's case).
     """
 
@@ -113,6 +114,7 @@ class Features:
     known: Mapping[str, Feature]
     models: Mapping[str, Any] = field(default_factory=dict)
     values: dict[str, Any] = field(default_factory=dict)
+    untaught: str = ""
 
     def get(self, name: str) -> Any:
         """The value of a feature, or the fitted model of a statistic (None if there is none)."""

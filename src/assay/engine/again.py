@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from assay import plugs
-from assay.calibrate import Calibration
+from assay.calibrate import Calibration, rig_of
 from assay.corpus import Corpus, discover
 from assay.engine.cache import PixelCache
 from assay.errors import UsageError
@@ -56,7 +56,7 @@ def open_again(
         if ref is not None:
             ep = open_episode(corpus.listing, ref, None, corpus.sheet)
             params = gate.params(**plan["measured"][index][code], **plan["judged"][index][code])
-            features = Features(ep, plugs.features(), calibration.for_episode(subject))
+            features = calibration.features(ep, subject, rig_of(corpus.listing, corpus.sheet))
             PixelCache(None, plan["decode"]).prepare(features)
             return gate, features, params
     raise UsageError("the corpus has no such episode any more", found=subject,

@@ -176,7 +176,8 @@ def calibrated(
         for name in wanted:
             rows[name][done.subject] = done.rows.get(name)
     models = {name: calibrate.fit(statistic, rows[name]) for name, statistic in wanted.items()}
-    return Calibration(models, {name: sorted(members) for name in wanted})
+    rigs = tuple(calibrate.rig_of(c.listing, c.sheet, c.digest) for c in corpora)
+    return Calibration(models, {name: sorted(members) for name in wanted}, rigs)
 
 
 def _planned(

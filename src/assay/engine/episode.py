@@ -11,6 +11,7 @@ import numpy as np
 import orjson
 
 from assay import plugs
+from assay.calibrate import rig_of
 from assay.engine.cache import PixelCache
 from assay.engine.job import Done, Job, Task
 from assay.errors import UnreadableError
@@ -82,8 +83,8 @@ class Bench:
 
     def features(self, task: Task, ep: Episode) -> Features:
         """Its features, with the fitted models that may judge it; nothing is computed yet."""
-        models = self.job.calibration.for_episode(task.subject)
-        features = Features(ep, plugs.features(), models)
+        rig = rig_of(self.job.listings[task.corpus], self.job.sheets[task.corpus])
+        features = self.job.calibration.features(ep, task.subject, rig)
         PixelCache(self.job.cache, self.job.decode).prepare(features)
         return features
 
