@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,16 +99,20 @@ def count(evidence: Evidence, gate: str, version: int, scope: str, subject: str)
     numbers = _counts(s)
     # The mask costs more than the count: nothing beyond, nothing to mark.
     sure = _sure(e, s.value, s.known, e.limit) if numbers[0][AT_LIMIT] else np.zeros(len(s.value), bool)
-    n, n_counted = len(s.value), int(np.count_nonzero(s.counted))
+    n = len(s.value)
+    n_counted = n if e.scope is None else int(np.count_nonzero(s.counted))
     n_known = len(s.ordered) if not s.n_unknown else int(np.count_nonzero(s.known))
-    simple = _tail(e, s.ordered if not s.n_unknown else np.sort(s.value[s.known]), np.array([e.limit]))[0]
+    if s.plain and e.min_run <= 0 and e.u == 0:
+        simple = numbers[0][AT_LIMIT]
+    else:
+        simple = _tail(e, s.ordered if not s.n_unknown else np.sort(s.value[s.known]), np.array([e.limit]))[0]
     measure = Measure(
         gate=gate, gate_version=version, scope=scope, subject=subject, stream=e.stream, against=e.against,
         channel=e.channel, unit=e.unit, sense=e.sense, limit=float(e.limit), quota=float(e.quota),
         min_run=e.min_run, limit_key=e.limit_key, quota_key=e.quota_key, reason=e.reason, n=n,
         n_in=n_counted - s.n_unknown, n_out=n - n_counted, n_unknown=s.n_unknown, n_nan=s.n_nan,
         n_finite=n_known, worst=_worst(s.ordered, e.sense), median=_median(s.ordered),
-        u=float(np.max(e.u)) if np.size(e.u) else 0.0, seconds=int((e.t1 - e.t0).sum()) * 1e-9,
+        u=_largest(e.u), seconds=int((e.t1 - e.t0).sum()) * 1e-9,
         sure=numbers[0], maybe=numbers[1], maybe_unknown=numbers[2], simple_beyond=simple,
         worst10=_worst_window(sure, s.counted, e.t0), detail=e.doubt, by=e.by,
     )  # fmt: skip
@@ -117,7 +121,7 @@ def count(evidence: Evidence, gate: str, version: int, scope: str, subject: str)
 
 def _seen(e: Evidence) -> _Seen:
     value = np.asarray(e.value, np.float64)
-    if not np.isfinite(e.u).all():  # a number without a known error is no measurement
+    if not np.isfinite(_largest(e.u)):  # a number without a known error is no measurement
         value = np.where(np.isfinite(e.u), value, np.nan)
     finite = np.isfinite(value)
     if e.scope is None and finite.all():
@@ -242,6 +246,13 @@ def drop_short(mask: Bool, t0: NDArray[np.int64], t1: NDArray[np.int64], min_run
     marks[first[lasting]] += 1
     marks[end[lasting]] -= 1
     return np.cumsum(marks[:-1]).astype(bool)
+
+
+def _largest(u: float | NDArray[np.floating[Any]]) -> float:
+    """The largest uncertainty; NaN if one is."""
+    if isinstance(u, float):
+        return u
+    return float(np.max(u)) if np.size(u) else 0.0
 
 
 def _worst(ordered: Floats, sense: str) -> float:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.embodiment.kinematics import compiled
 from assay.signals.frozen import runs
 
 __all__ = [
@@ -121,26 +123,14 @@ def holds(of: Columns, limbs: Mapping[int, Index], moving: float) -> Rests:
     x, t0, n, found = of.x, of.t0, len(of.x), []
     if n < 5:
         return joined([])
-    same = x[1:] == x[:-1]
-    often = (np.count_nonzero(same, axis=0) >= 2) & ~(of.high == of.low)
-    if not often.any():
-        return joined([])
-    step = np.abs(np.diff(x, axis=0))
-    dt = np.maximum(np.diff(t0) * 1e-9, 1e-9)
-    for column in np.flatnonzero(often):
-        first, end = runs(same[:, column])
-        inside = (end - first >= 2) & (first > 0) & (end < n - 1)
-        first, end = first[inside], end[inside]
-        mine = step[:, column]
-        before, after = mine[first - 1], mine[np.minimum(end, n - 2)]
-        quick = np.minimum(before / dt[first - 1], after / dt[np.minimum(end, n - 2)]) >= moving
-        if not quick.any():
-            continue
-        quick &= np.minimum(before, after) > 3 * _grain(mine)
-        slows = before < EASE * mine[np.maximum(first - 2, 0)]
-        quick &= ~(slows & (after < EASE * mine[np.minimum(end + 1, n - 2)]))
+    columns, firsts, ends = _held(x, t0, moving)
+    for column in np.unique(columns):
+        mine = np.abs(np.diff(x[:, column]))
+        first, end = firsts[columns == column], ends[columns == column]
+        quick = np.minimum(mine[first - 1], mine[end]) > 3 * _grain(mine)
         others = limbs.get(int(column), np.zeros(0, np.intp))
-        way = np.concatenate(([0.0], np.cumsum(np.nan_to_num(step[:, others].max(axis=1, initial=0.0)))))
+        step = np.abs(np.diff(x[:, others], axis=0)).max(axis=1, initial=0.0)
+        way = np.concatenate(([0.0], np.cumsum(np.nan_to_num(step))))
         quick &= (way[end] - way[first]) * 1e9 >= moving * (t0[end] - t0[first])
         first, end = first[quick], end[quick] + 1
         seconds = np.asarray((of.t1[end - 1] - t0[first]) * 1e-9, np.float64)
@@ -148,14 +138,56 @@ def holds(of: Columns, limbs: Mapping[int, Index], moving: float) -> Rests:
     return joined(found)
 
 
+def _held(x: Floats, t0: Int64, moving: float) -> tuple[Index, Index, Index]:
+    """Column, first and last frame of each hold, those left out that a joint slows down for and leaves slowly."""
+    most = x.shape[1] * (len(x) // 3 + 1)
+    found = np.empty((3, most), np.int64)
+    count = np.zeros(1, np.int64)
+    signature = "void(float64[:,:], int64[::1], float64, float64, int64[:,::1], int64[::1])"
+    made = x if x.flags.writeable else x.copy()
+    compiled(_stopped, signature)[0](made, np.array(t0), moving, EASE, found, count)
+    column, first, end = found[:, : count[0]]
+    return column, first, end
+
+
+# Steps are those between frames: step i leads from frame i to frame i + 1.
+def _stopped(x, t0, moving, ease, found, count):  # type: ignore[no-untyped-def]
+    last = len(x) - 1
+    for c in range(x.shape[1]):
+        end = 0
+        for i in range(last):
+            if i < end or x[i, c] != x[i + 1, c]:
+                continue
+            end = i + 1
+            while end < last and x[end, c] == x[end + 1, c]:
+                end += 1
+            if end - i < 2 or i == 0 or end == last:
+                continue
+            before, after = abs(x[i, c] - x[i - 1, c]), abs(x[end + 1, c] - x[end, c])
+            into = max((t0[i] - t0[i - 1]) * 1e-9, 1e-9)
+            out = max((t0[end + 1] - t0[end]) * 1e-9, 1e-9)
+            earlier, later = max(i - 2, 0), min(end + 1, last - 1)
+            slows = before < ease * abs(x[earlier + 1, c] - x[earlier, c])
+            gathers = after < ease * abs(x[later + 1, c] - x[later, c])
+            if before / into >= moving and after / out >= moving and not (slows and gathers):
+                found[0, count[0]], found[1, count[0]], found[2, count[0]] = c, i, end
+                count[0] += 1
+
+
 def limbs_of(part: NDArray[np.str_], side: NDArray[np.str_]) -> dict[int, Index]:
     """Column → the other columns of its limb, by part and side (c,); the waist's are the whole body."""
-    found = {}
-    for i in range(len(part)):
-        same = np.ones(len(part), bool) if part[i] == "waist" else (part == part[i]) & (side == side[i])
-        same[i] = False
-        found[i] = np.flatnonzero(same)
-    return found
+    return _limbs(tuple(part.tolist()), tuple(side.tolist()))
+
+
+@lru_cache(maxsize=64)
+def _limbs(part: tuple[str, ...], side: tuple[str, ...]) -> dict[int, Index]:
+    return {
+        i: np.array([
+            k for k in range(len(part))
+            if k != i and (part[i] == "waist" or (part[k], side[k]) == (part[i], side[i]))
+        ], np.intp)
+        for i in range(len(part))
+    }  # fmt: skip
 
 
 def amid_motion(found: Rests, of: Columns, limbs: Mapping[int, Index], moving: float) -> Rests:
