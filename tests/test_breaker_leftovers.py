@@ -1,5 +1,6 @@
 """What a breaker had left open: clips that freeze, and what else was taken that should not have been."""
 
+import pickle
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,14 +11,17 @@ from benchmarks.power.motion_clips import opened_motion
 
 from assay import plugs
 from assay.engine import run
+from assay.errors import UnreadableError
 from assay.examine import examine
 from assay.feature import Features
 from assay.judge import REPORTED, Judgement
 from assay.model import Episode, Kind, Role
+from assay.readers.motion_pickle import peek
 from assay.synth.episodes import edit
 from assay.synth.squats import squats
 from assay.synth.walks import raised, walk
 from assay.terminal import closing
+from assay.unpickle import read_pickle
 
 # ------------------------------------------------------------------------- a body that holds one pose exactly
 
@@ -110,3 +114,31 @@ def test_the_height_of_an_undeclared_floor_is_a_figure_without_a_verdict() -> No
     assert "soles rest at z = 5.0" in told.verdict.detail
     (figure,) = [m for m in told.measures if m.settled == REPORTED]
     assert figure.worst == pytest.approx(5.0, abs=0.02)
+
+
+# -------------------------------------------------------------------- names that fall into one another
+
+
+def motion() -> dict[str, Any]:
+    return {"root_trans_offset": np.zeros((9, 3)), "root_rot": np.tile([0, 0, 0, 1.0], (9, 1)),
+            "dof": np.zeros((9, 29)), "fps": 30}  # fmt: skip
+
+
+def test_a_number_and_its_text_are_not_one_clip(tmp_path: Path) -> None:
+    (tmp_path / "x.pkl").write_bytes(pickle.dumps({1: motion(), "1": motion(), 2: motion()}))
+    with pytest.raises(
+        UnreadableError, match=r"x\.pkl: two clips of the pickle have one name \(found a number"
+    ):
+        peek(tmp_path, "x.pkl")
+    (tmp_path / "x.pkl").write_bytes(pickle.dumps({1: motion(), "2": motion(), "note": {}}))
+    assert [clip.key for clip in peek(tmp_path, "x.pkl")] == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    "body", [b"}(K\x01NK\x01Nu.", b"}K\x01NsK\x01\x88s.", b"(K\x01NK\x01Nd.", b"}(K\x01N\x88Nu."]
+)
+def test_a_key_that_comes_twice_is_refused(tmp_path: Path, body: bytes) -> None:
+    """No pickler writes that; the one that comes later would hide the other (1, 1.0 and true are one key)."""
+    (tmp_path / "x.pkl").write_bytes(b"\x80\x04" + body)
+    with pytest.raises(UnreadableError, match="the same key twice in one dict"):
+        read_pickle(tmp_path, "x.pkl")

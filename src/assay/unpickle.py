@@ -324,7 +324,10 @@ class Unpickler(_Machine):  # type: ignore[misc]
     def _fill(self, flat: list[Any]) -> None:
         if not isinstance(self.stack[-1], dict):
             raise RefusedError(f"it sets items of a {type(self.stack[-1]).__name__}")
-        self.stack[-1].update(_paired(flat))
+        more = _paired(flat)
+        if not self.stack[-1].keys().isdisjoint(more):
+            raise RefusedError("the same key twice in one dict")
+        self.stack[-1].update(more)
 
     def _refuse(self) -> None:
         raise RefusedError("it uses an opcode for instances or registered code")
@@ -356,7 +359,10 @@ def _paired(flat: list[Any]) -> dict[Any, Any]:
     """A dict of keys and values one after the other; every key is looked at before it is hashed."""
     if len(flat) % 2:
         raise RefusedError("a key without a value")
-    return {_key(key): value for key, value in zip(flat[::2], flat[1::2], strict=True)}
+    made = {_key(key): value for key, value in zip(flat[::2], flat[1::2], strict=True)}
+    if 2 * len(made) != len(flat):
+        raise RefusedError("the same key twice in one dict")
+    return made
 
 
 def plain(value: Any) -> Any:

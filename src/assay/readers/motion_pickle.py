@@ -15,6 +15,7 @@ joint is its angle about one axis) tell these apart. ``smpl_joints`` are scaled 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -41,17 +42,23 @@ HUMAN: Final = frozenset({"pose_aa", "root_trans_offset"})
 FLAT: Final = frozenset({"root_pos", "root_rot", "dof_pos"})
 
 
-def _clips(data: Any) -> dict[str, tuple[str, Mapping[str, Any]]]:
-    """Clip → (layout, its arrays); empty where the pickle holds something else."""
+def _clips(data: Any, file: str) -> dict[str, tuple[str, Mapping[str, Any]]]:
+    """Clip → (layout, its arrays); empty where the pickle holds something else. Raises `UnreadableError`."""
     if not isinstance(data, dict):
         return {}
     if data.keys() >= FLAT:
         return {"": ("flat", data)}
     if data.keys() >= ROBOT or data.keys() >= HUMAN:
         return {"": (_kind(data), data)}
-    found = {str(k): v for k, v in data.items() if isinstance(v, dict) and v.keys() >= HUMAN}
-    found |= {str(k): v for k, v in data.items() if isinstance(v, dict) and v.keys() >= ROBOT}
-    return {k: (_kind(v), v) for k, v in found.items()}
+    clips = [(str(k), v) for k, v in data.items() if isinstance(v, dict)]
+    found = [(k, v) for k, v in clips if v.keys() >= HUMAN]
+    found += [(k, v) for k, v in clips if v.keys() >= ROBOT and not v.keys() >= HUMAN]
+    alike = sorted(k for k, many in Counter(k for k, _ in found).items() if many > 1)
+    if alike:
+        raise UnreadableError("two clips of the pickle have one name", where=file,
+                              found=f"a number and a text that read {alike[0]!r}",
+                              remedy="write it again with names that differ as text")  # fmt: skip
+    return {k: (_kind(v), v) for k, v in found}
 
 
 def _kind(clip: Mapping[str, Any]) -> str:
@@ -74,7 +81,7 @@ def _cached(
     """The last file opened, or why not: a pickle of many clips is read once, not once per clip."""
     del stamp
     try:
-        return _clips(read_pickle(root, file))
+        return _clips(read_pickle(root, file), file)
     except UnreadableError as error:
         return error
 
