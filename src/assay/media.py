@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -432,20 +433,20 @@ def _decode(
 def _matched(
     clip: Clip, wanted: NDArray[np.int64], complaints: list[str], start: int | None
 ) -> Iterator[tuple[int, Any]]:
-    done = -1
+    done, stamps = -1, wanted.tolist()
     with _opened(clip.root, clip.path) as (source, stream):
         if start is not None:
             source.seek(start, stream=stream, backward=True)
         for frame in _all_frames(source, stream, complaints):
             stamp = frame.pts if frame.pts is not None else frame.dts
-            if stamp is None or stamp < wanted[0]:
+            if stamp is None or stamp < stamps[0]:
                 continue
-            if stamp > wanted[-1]:
+            if stamp > stamps[-1]:
                 return
-            at = max(
-                int(np.searchsorted(wanted, stamp)), done + 1 if done >= 0 and stamp == wanted[done] else 0
-            )
-            if at > done and at < len(wanted) and wanted[at] == stamp and not frame.is_corrupt:
+            at = done + 1  # almost always, a second picture of one stamp included
+            if at == len(stamps) or stamps[at] != stamp:
+                at = bisect_left(stamps, stamp)
+            if at > done and stamps[at] == stamp and not frame.is_corrupt:
                 done = at
                 yield at, frame
 
