@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
 
 from assay.feature import feature
-from assay.model import Clock, Episode, Role, Stream
+from assay.model import Clock, Episode, Role
 from assay.signals.feet import stamps
 from assay.signals.followed import Followed
 from assay.signals.placing import placed
@@ -44,12 +45,13 @@ def followed(ep: Episode, poses: Poses | None) -> Followed | None:
             x = np.asarray(stream.x, np.float64)
             if stream.valid is not None:
                 x = np.where(stream.valid[:, None], x, np.nan)
-            return Followed(stream.name, at, poses.t, x, _columns(stream))
+            return Followed(stream.name, at, poses.t, x, _columns(stream.names))
     return None
 
 
-def _columns(stream: Stream) -> dict[str, list[int]]:
-    at = {name: i for i, name in enumerate(stream.names)}
+@lru_cache(maxsize=64)
+def _columns(names: tuple[str, ...]) -> dict[str, list[int]]:
+    at = {name: i for i, name in enumerate(names)}
     joints = {name.rpartition(".")[0] for name in at}
     spelt = {_spelt(j): j for j in sorted(joints) if all(f"{j}.{e}" in at for e in "xyz")}
     words: dict[str, list[str]] = {"pelvis": list(_PELVIS)}

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.signals.intervals import period
+from assay.signals.loops import bends, falling, largest
 
 __all__ = [
     "WINDOW",
@@ -108,18 +109,15 @@ def latched(value: Floats, enter: float, leave: float) -> Bools:
 
     NaN neither enters nor stays.
     """
-    mark = np.zeros(len(value), np.int8)
-    mark[value < enter] = 1
-    mark[~(value <= leave)] = -1
-    last = np.maximum.accumulate(np.where(mark != 0, np.arange(len(value)), 0))
-    on: Bools = mark[last] == 1
-    return on
+    return falling(value, enter, leave)
 
 
 def runs_of(mask: Bools) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """First and last index of each run of True; (k,), (k,)."""
-    edges = np.diff(np.concatenate(([0], mask.view(np.int8), [0])))
-    return np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - 1
+    padded = np.zeros(len(mask) + 2, bool)
+    padded[1:-1] = mask
+    edges = (padded[1:] != padded[:-1]).nonzero()[0]
+    return edges[::2], edges[1::2] - 1
 
 
 def within(t: Int64, first: Int64, last: Int64) -> Bools:
@@ -134,10 +132,7 @@ def within(t: Int64, first: Int64, last: Int64) -> Bools:
 
 def local_low(x: Floats, half: int) -> Floats:
     """The lowest value within ``half`` samples on either side; (n,)."""
-    from scipy.ndimage import minimum_filter1d
-
-    filled = np.where(np.isfinite(x), x, np.inf)
-    return np.asarray(minimum_filter1d(filled, 2 * half + 1, mode="nearest"), np.float64)
+    return -largest(np.where(np.isfinite(x), -x, -np.inf), half)
 
 
 def noise(x: NDArray[Any], quiet: Bools | None = None) -> float:
@@ -148,16 +143,10 @@ def noise(x: NDArray[Any], quiet: Bools | None = None) -> float:
     """
     if len(x) < 3:
         return float("nan")
-    every = 1 + len(x) // MANY
-    second = x[2::every] - 2.0 * x[1:-1:every] + x[:-2:every]
-    if quiet is not None:
-        second = second[quiet[2::every] & quiet[1:-1:every] & quiet[:-2:every]]
-    finite = np.isfinite(second)
-    if not finite.all():
-        second = second[finite.all(axis=1)]
-    n = len(second)
+    second = bends(x, 1 + len(x) // MANY, quiet)
+    n = second.shape[1]
     if n < 8:
         return float("nan")
-    ordered = np.sort(np.abs(second), axis=0)
-    middle = (ordered[(n - 1) // 2] + ordered[n // 2]) / 2
+    second.sort(axis=1)
+    middle = (second[:, (n - 1) // 2] + second[:, n // 2]) / 2
     return float(1.4826 / np.sqrt(6.0) * middle.mean())

@@ -139,7 +139,7 @@ def holds(of: Columns, limbs: Mapping[int, Index], moving: float) -> Rests:
 
 
 def _held(x: Floats, t0: Int64, moving: float) -> tuple[Index, Index, Index]:
-    """Column, first and last frame of each hold, those left out that a joint slows down for and leaves slowly."""
+    """Column, first and last frame of each hold but those that a joint slows down for and leaves slowly."""
     most = x.shape[1] * (len(x) // 3 + 1)
     found = np.empty((3, most), np.int64)
     count = np.zeros(1, np.int64)

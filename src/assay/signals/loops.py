@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 
 from assay.embodiment.kinematics import compiled
 
-__all__ = ["all_of_two", "any_of_two", "held", "laid", "largest", "latch", "median", "ready",
-           "told", "way"]  # fmt: skip
+__all__ = ["all_of_two", "any_of_two", "bends", "falling", "held", "laid", "largest", "latch", "median",
+           "ready", "told", "way"]  # fmt: skip
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.int8]
+Bools = NDArray[np.bool_]
 Int64 = NDArray[np.int64]
 
 _YES: Final = 1
@@ -50,6 +51,42 @@ def _latch(v, enter, leave, made):  # type: ignore[no-untyped-def]
         elif v[i] < leave:
             now = _NO
         made[i] = now
+
+
+def falling(v: Floats, enter: float, leave: float) -> Bools:
+    """(m,) on from below ``enter`` until above ``leave``; off where v is NaN and before anything is below."""
+    made = np.empty(len(v), bool)
+    compiled(_fall, "void(float64[::1], float64, float64, boolean[::1])")[0](ready(v), enter, leave, made)
+    return made
+
+
+def _fall(v, enter, leave, made):  # type: ignore[no-untyped-def]
+    on = False
+    for i in range(len(v)):
+        on = v[i] <= leave and (on or v[i] < enter)
+        made[i] = on
+
+
+def bends(x: NDArray[Any], every: int, quiet: Bools | None) -> Floats:
+    """(c, k) sizes of second differences of x (n, c), one in ``every``, if all three are quiet and finite."""
+    made, count = np.empty((x.shape[1], max(len(x) - 2, 0) // every + 1)), np.zeros(1, np.int64)
+    still = np.array(() if quiet is None else quiet, bool)
+    signature = "void(float64[:,::1], int64, boolean[::1], float64[:,::1], int64[::1])"
+    compiled(_bend, signature)[0](ready(x), every, still, made, count)
+    return made[:, : count[0]]
+
+
+def _bend(x, every, quiet, made, count):  # type: ignore[no-untyped-def]
+    k = 0
+    for i in range(0, len(x) - 2, every):
+        if len(quiet) and not (quiet[i] and quiet[i + 1] and quiet[i + 2]):
+            continue
+        whole = True
+        for c in range(x.shape[1]):
+            made[c, k] = abs(x[i + 2, c] - 2.0 * x[i + 1, c] + x[i, c])
+            whole &= math.isfinite(made[c, k])
+        k += whole
+    count[0] = k
 
 
 def held(flags: Flags, gap: float, shortest: float) -> Flags:

@@ -87,6 +87,7 @@ def _ways(
     value = np.minimum(length(way), length(way - phases.drift[:, None])).min(axis=1)
     scope = np.where(length(phases.drift) > most, UNKNOWN, IN)
     # The robot's clock may not reach into a stance, and a hole anywhere in it hides where the foot was.
-    whole = np.array([np.isfinite(x[a : b + 1]).all() for a, b in zip(first, last, strict=True)], bool)
+    holes = np.concatenate(([0], np.cumsum(~np.isfinite(x).all(axis=(1, 2)))))
+    whole = holes[last + 1] == holes[first]
     value[(scope == UNKNOWN) | ~whole] = np.nan
     return value, scope

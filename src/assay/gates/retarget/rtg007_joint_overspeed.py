@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -182,6 +183,12 @@ def _group(ep: Episode, body: Embodiment, joints: Joints, p: Params) -> Iterator
 
 def _ratings(body: Embodiment, chosen: str, joint: NDArray[np.intp]) -> tuple[Floats, Floats]:
     """The slowest and the fastest rating of each joint; one set's where the sheet chose it."""
+    return _rated(body, chosen, tuple(joint.tolist()))
+
+
+@lru_cache(maxsize=64)
+def _rated(body: Embodiment, chosen: str, joints: tuple[int, ...]) -> tuple[Floats, Floats]:
+    joint = np.array(joints, np.intp)
     if chosen:
         speed = body.limit_set(chosen).speed[joint]
         return speed, speed
@@ -205,12 +212,13 @@ def _evidence(
     speed, t0, t1 = speed[first:], t[first:], ends(t, joints.rate)[first:]
     ratio = speed / fast[use]
     which = ratio.argmax(axis=1) if len(ratio) else np.zeros(0, np.intp)
-    value = ratio.max(axis=1) if len(ratio) else np.zeros(0)
+    value = ratio[np.arange(len(ratio)), which]
     names = tuple(joints.names[i] for i in use)
     scope, doubt = None, ""
     if (slow[use] < fast[use]).any():
         narrow = speed / slow[use]
-        open_ = (narrow > p.limit).any(axis=1) & ~(value > p.limit)
+        over = narrow > p.limit
+        open_ = over.any(axis=1) & ~(value > p.limit) if over.any() else np.zeros(0, bool)
         if open_.any():
             scope = np.where(open_, UNKNOWN, IN)
             value = np.where(open_, narrow.max(axis=1), value)
