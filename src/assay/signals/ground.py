@@ -14,6 +14,9 @@ __all__ = ["Ground", "mode_height", "rest_heights", "stance_heights"]
 
 Floats = NDArray[np.float64]
 
+COVERAGE: Final = 2.0
+"""Standard uncertainties on either side of a height, as `assay.judge` takes them."""
+
 BAND: Final = 0.05
 """m; the densest window of this height holds the ground (PHUMA's curation)."""
 REST: Final = (0.003, 0.006)
@@ -48,13 +51,18 @@ class Ground:
     def level(self, constant: float) -> tuple[float, float]:
         """The height that scatter is measured from, and its standard uncertainty, m.
 
-        A difference beyond ``constant`` m is ground-offset's and is taken off; NaN without a declared ground.
+        A difference beyond ``constant`` m is ground-offset's and is taken off. Where ground-offset is
+        undecided, either height may be right: the middle, give or take as much as reaches both.
+        NaN without a declared ground.
         """
         if self.declared is None:
             return float("nan"), 0.0
-        if not abs(self.offset) > constant:
+        size, guard = abs(self.offset), COVERAGE * self.u
+        if not size + guard > constant:
             return self.declared, 0.0
-        return self.declared + self.offset, self.u
+        if size - guard > constant:
+            return self.declared + self.offset, self.u
+        return self.declared + self.offset / 2, self.u + size / 2 / COVERAGE
 
 
 def mode_height(low: Floats) -> float:
