@@ -103,7 +103,7 @@ SPECS = (
         single=True,
         usual=0.3,
         opens=0.09,
-        reason="no-content-sync",
+        reason="still",
         stream=CAMERA[0],
         channels=("deviation",),
     ),

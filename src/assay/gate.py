@@ -63,7 +63,6 @@ REASONS: Final[dict[str, str]] = {
     "not-run": "run every gate that the profile requires (leave out --gates)",
     "needs-data": "run again on the data with these limits",
     "undecided": "less uncertainty: a longer episode or a better reference",
-    "no-content-sync": "capture stamps with a real clock; synchronisation by content is not in this version",
     "scope-empty": "nothing: the gate measured that no part of the episode is its subject",
 }
 """Why a gate could not decide (a closed list), and what would decide it."""

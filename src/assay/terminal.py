@@ -31,7 +31,7 @@ _WANT = {
     "no-reference": "a reference", "no-ground": "the floor's height", "reference-noisy": "a less noisy reference",
     "scope-unknown": "what tells when the gate applies", "limits-conflict": "one set of limits",
     "not-calibrated": "a calibration", "not-decoded": "decoded pictures", "needs-data": "the data",
-    "undecided": "certainty", "no-content-sync": "synchronisation by content",
+    "undecided": "certainty",
 }  # fmt: skip
 """What is missing where a gate could not decide; `assay.gate.REASONS` says what would supply it."""
 
