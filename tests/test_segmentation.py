@@ -171,7 +171,3 @@ def test_nan_is_unknown_and_never_idle() -> None:
     assert (
         told(travel=RESTS, turn=RESTS, motion=RESTS, hand=np.full((N, 2), np.nan), front=HANDS["front"]) == 0
     )
-
-
-def test_a_clock_that_starts_in_1970_takes_no_memory() -> None:
-    assert len(grid(0, 1_700_000_000 * 10**9)) == 86_400 * 30 + 1

@@ -84,6 +84,17 @@ def test_without_a_rate_nothing_is_known() -> None:
     assert "no rate" in found.unknown["locomotion"]
 
 
+def test_a_clock_that_starts_in_1970_costs_nothing() -> None:
+    ep = squats()
+    for stream in ep.streams:
+        t = stream.t.copy()
+        t[20:] += 1_700_000_000 * 10**9
+        ep = ep.with_stream(replace(stream, t=t))
+    found = segments(ep)
+    assert found.share(NOT_KNOWN) == 1.0
+    assert "19,676 days" in found.unknown["locomotion"]
+
+
 def test_undeclared_axes_are_no_ground_and_an_undeclared_quaternion_hides_turns() -> None:
     root = squats(travel=0.6).stream("root")
     assert root is not None

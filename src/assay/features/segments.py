@@ -31,6 +31,7 @@ from assay.signals.activity import (
 from assay.signals.feet import length
 from assay.signals.limbs import Hands, human_hands, robot_limbs
 from assay.signals.segmentation import (
+    DAY,
     GRID,
     NO,
     UNKNOWN,
@@ -106,6 +107,9 @@ def segments(ep: Episode, joint_groups: Sequence[Any]) -> Segments | None:
     name = main.name if isinstance(main, Stream) else main.stream
     if not main.rate:
         return _blank(main.t, name, "no rate is known, so nothing has a speed")
+    span = int(main.t[-1]) - int(main.t[0])
+    if span > DAY:  # a clock that starts in 1970: SYN005 says where it steps
+        return _blank(main.t, name, f"its stamps span {span / DAY:,.0f} days")
     at = grid(int(main.t[0]), int(main.t[-1]))
     seen, soles = Signals(), None
     if group is not None and ep.embodiment is not None:

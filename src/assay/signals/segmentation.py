@@ -16,6 +16,7 @@ from assay.signals.intervals import period
 from assay.signals.loops import held, laid, largest, latch, median, way
 
 __all__ = [
+    "DAY",
     "GRID",
     "NO",
     "UNKNOWN",
@@ -36,7 +37,8 @@ __all__ = [
 GRID: Final = 30.0
 """Hz; every decision takes 0.25 s or longer, which this resolves."""
 
-DAY: Final = 86_400.0
+DAY: Final = 86_400_000_000_000
+"""ns; no episode is longer, and a grid over fifty years would fill the memory."""
 
 YES: Final = np.int8(1)
 NO: Final = np.int8(0)
@@ -47,12 +49,8 @@ Flags = NDArray[np.int8]
 
 
 def grid(t0: int, t1: int) -> NDArray[np.int64]:
-    """Even stamps (ns) from ``t0`` to ``t1``, ``1 / GRID`` apart; of no more than the first day.
-
-    A clock that starts in 1970 makes an episode of fifty years, of which nothing is told (SYN005 says where).
-    """
-    seconds = min((int(t1) - int(t0)) * 1e-9, DAY)
-    count = int(max(seconds, 0.0) * GRID + 1e-6) + 1
+    """Even stamps (ns) from ``t0`` to ``t1``, ``1 / GRID`` apart."""
+    count = int(max((int(t1) - int(t0)) * 1e-9, 0.0) * GRID + 1e-6) + 1
     stamps: NDArray[np.int64] = t0 + np.rint(np.arange(count) * (1e9 / GRID)).astype(np.int64)
     return stamps
 
