@@ -314,6 +314,7 @@ def _limit(camera: Stream, p: Params) -> float:
 
 
 def _sense(value: NDArray[np.float64]) -> str:
+    """Late pictures show what joints and events did before."""
     return "pictures late" if float(np.nansum(value)) > 0 else "pictures early"
 
 
@@ -323,11 +324,12 @@ def _offset(camera: Stream, joints: Stream, p: Params) -> Evidence:
     paired = len(camera) == len(joints)
     heads, tails = (camera.t[:n], joints.t[:n]), (camera.t[-n:], joints.t[-n:])
     value, u = np.transpose([_median(*heads), _median(*tails)]) if paired else (_edges(camera, joints), 0.0)
+    when = "after" if float(np.nansum(value)) > 0 else "before"  # a picture taken later shows a later scene
     t0 = np.array([joints.t[0], joints.t[-n]], np.int64)
     t1 = np.array([joints.t[n - 1], joints.t[-1]], np.int64)
     return Evidence(
         np.abs(value), t0, t1, "s", _limit(camera, p), u=u, stream=camera.name, against=joints.name,
-        channel="absolute", note=_sense(np.asarray(value)), by="stamps",
+        channel="absolute", note=f"pictures taken {when} the joints beside them", by="stamps",
     )  # fmt: skip
 
 
