@@ -90,7 +90,7 @@ class _Seen:
     @property
     def plain(self) -> bool:
         """Whether all that counts is known, with one uncertainty."""
-        return not self.n_unknown and np.ndim(self.e.u) == 0
+        return not self.n_unknown and _one(self.e.u)
 
 
 def count(evidence: Evidence, gate: str, version: int, scope: str, subject: str) -> tuple[Measure, Bool]:
@@ -114,7 +114,8 @@ def count(evidence: Evidence, gate: str, version: int, scope: str, subject: str)
         n_finite=n_known, worst=_worst(s.ordered, e.sense), median=_median(s.ordered),
         u=_largest(e.u), seconds=int((e.t1 - e.t0).sum()) * 1e-9,
         sure=numbers[0], maybe=numbers[1], maybe_unknown=numbers[2], simple_beyond=simple,
-        worst10=_worst_window(sure, s.counted, e.t0), detail=e.doubt, by=e.by,
+        worst10=_worst_window(sure, s.counted, e.t0) if numbers[0][AT_LIMIT] else 0.0,
+        detail=e.doubt, by=e.by,
     )  # fmt: skip
     return measure, sure
 
@@ -219,7 +220,7 @@ def _tail(e: Evidence, ordered: Floats, limits: Floats) -> tuple[int, ...]:
 
 def _guarded(e: Evidence, value: Floats) -> tuple[Floats, Floats]:
     """Values moved by the guard band towards the limit's good side and towards its bad side."""
-    if np.ndim(e.u) == 0 and e.u == 0:
+    if _one(e.u) and e.u == 0:
         return value, value
     guard = (COVERAGE if e.sense == "above" else -COVERAGE) * np.asarray(e.u, np.float64)
     return value - guard, value + guard
@@ -246,6 +247,11 @@ def drop_short(mask: Bool, t0: NDArray[np.int64], t1: NDArray[np.int64], min_run
     marks[first[lasting]] += 1
     marks[end[lasting]] -= 1
     return np.cumsum(marks[:-1]).astype(bool)
+
+
+def _one(u: float | NDArray[np.floating[Any]]) -> bool:
+    """Whether all samples share one uncertainty."""
+    return isinstance(u, float) or np.ndim(u) == 0
 
 
 def _largest(u: float | NDArray[np.floating[Any]]) -> float:

@@ -45,12 +45,18 @@ class Poses:
     place: Floats | None
 
     def lowest(self, side: str) -> Floats:
-        """(n,) m: height of the lowest sole point of one foot."""
-        z = self.soles[side][..., 2]
-        low = z[:, 0]
-        for k in range(1, z.shape[1]):  # quicker than a reduction over four
-            low = np.minimum(low, z[:, k])
-        return np.asarray(low)
+        """(n,) m: height of the lowest sole point of one foot; found once for all who ask."""
+        return self._lowest[side]
+
+    @cached_property
+    def _lowest(self) -> dict[str, Floats]:
+        found = {}
+        for side, sole in self.soles.items():
+            z = sole[..., 2]
+            found[side] = z[:, 0]
+            for k in range(1, z.shape[1]):  # quicker than a reduction over four
+                found[side] = np.minimum(found[side], z[:, k])
+        return found
 
     @cached_property
     def world(self) -> Placed:
