@@ -1,11 +1,14 @@
 """What a breaker had left open: clips that freeze, and what else was taken that should not have been."""
 
 import pickle
+import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pyarrow.compute as pc
 import pytest
 from benchmarks.power.motion_clips import opened_motion
 
@@ -17,11 +20,13 @@ from assay.feature import Features
 from assay.judge import REPORTED, Judgement
 from assay.model import Episode, Kind, Role
 from assay.readers.motion_pickle import peek
+from assay.report.table import as_table
 from assay.synth.episodes import edit
 from assay.synth.squats import squats
 from assay.synth.walks import raised, walk
 from assay.terminal import closing
 from assay.unpickle import read_pickle
+from fake_run import fake_run
 
 # ------------------------------------------------------------------------- a body that holds one pose exactly
 
@@ -142,3 +147,21 @@ def test_a_key_that_comes_twice_is_refused(tmp_path: Path, body: bytes) -> None:
     (tmp_path / "x.pkl").write_bytes(b"\x80\x04" + body)
     with pytest.raises(UnreadableError, match="the same key twice in one dict"):
         read_pickle(tmp_path, "x.pkl")
+
+
+# ---------------------------------------------------------------------- what people read of a run
+
+
+def test_times_since_1970_do_not_break_the_table() -> None:
+    """Every line of the table of verdicts stays within 80 columns, its times whole and its columns apart."""
+    made = fake_run(6)
+    since = 1_764_540_000 * 10**9
+    moved = made.findings
+    for name in ("t0", "t1"):
+        at = moved.column_names.index(name)
+        moved = moved.set_column(at, name, pc.add(moved[name], since))
+    lines = list(as_table(SimpleNamespace(summary=made.summary, verdicts=made.verdicts, findings=moved)))
+    assert max(map(len, lines)) <= 80
+    told = [line for line in lines if " to 17645" in line]
+    assert told
+    assert all(re.fullmatch(r".{34}\d+\.\d\d to \d+\.\d\d", line) for line in told)

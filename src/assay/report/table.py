@@ -114,7 +114,11 @@ def _line(about: tuple[str, str, str], time: str, worst: str, where: str) -> Ite
         yield head + first[_WHO:]
         yield from rest
         head, who = "", ""
-    head = f"{f'{head:<{_WHO}}{who}':<{_WHEN}}{time:<16}{worst:<12}"
+    head = f"{f'{head:<{_WHO}}{who}':<{_WHEN}}"
+    if len(time) > 15:  # of a clock that counts from 1970, as long as two columns
+        yield head + time
+        head, time = " " * _WHEN, ""
+    head += f"{time:<16}{worst:<12}"
     if not worst and len(where) > _WIDTH - len(head):
         head = head[:-12]
     if len(where) > _WIDTH - len(head):
