@@ -475,6 +475,16 @@ def test_deep_links_open_what_they_name(tab: "Page", small_page: Path) -> None:
 
 
 @pytest.mark.browser
+@pytest.mark.parametrize("section", ["coverage", "clocks", "limits"])
+def test_a_section_shows_at_its_anchor(tab: "Page", small_page: Path, section: str) -> None:
+    """``chromium --screenshot`` draws any page blank that is scrolled by its address, a plain one too."""
+    visit(tab, small_page, f"#{section}")
+    top = tab.evaluate(f"document.getElementById('{section}').getBoundingClientRect().top")
+    assert -1 <= top < tab.evaluate("innerHeight")
+    assert tab.locator(f"#h-{section}").is_visible()
+
+
+@pytest.mark.browser
 def test_everything_can_be_done_by_keys(tab: "Page", small_page: Path) -> None:
     visit(tab, small_page)
     tab.keyboard.press("/")
