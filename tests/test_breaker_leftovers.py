@@ -13,6 +13,7 @@ import pytest
 from benchmarks.power.motion_clips import opened_motion
 
 from assay import plugs
+from assay.corpus import discover
 from assay.engine import run
 from assay.errors import UnreadableError
 from assay.examine import examine
@@ -165,3 +166,25 @@ def test_times_since_1970_do_not_break_the_table() -> None:
     told = [line for line in lines if " to 17645" in line]
     assert told
     assert all(re.fullmatch(r".{34}\d+\.\d\d to \d+\.\d\d", line) for line in told)
+
+
+# ---------------------------------------------------------------------------------------- which reader it is
+
+
+def test_a_stray_file_does_not_turn_a_folder_into_another_format(tmp_path: Path) -> None:
+    """Six pickles of which one is no motion, and one CSV that reads like a pose."""
+    for i in range(5):
+        (tmp_path / f"{i}.pkl").write_bytes(pickle.dumps(motion()))
+    (tmp_path / "notes.pkl").write_bytes(pickle.dumps({"who": "a"}))
+    table(tmp_path, walk(2.0), "stray")
+    found = discover(tmp_path)
+    assert found.listing.reader == "motion-pickle"
+    assert found.beside == ["csv36"]
+
+
+def test_broken_trajectories_are_those_of_the_format_that_names_them(tmp_path: Path) -> None:
+    """Both HDF5 readers miss them as much; which comes first in the alphabet says nothing."""
+    (tmp_path / "trajectory.h5").write_bytes(b"nonsense" * 100)
+    assert discover(tmp_path).listing.reader == "droid"
+    (tmp_path / "trajectory.h5").rename(tmp_path / "walk.h5")
+    assert discover(tmp_path).listing.reader == "cmu-hdf5"

@@ -26,6 +26,8 @@ __all__ = ["Corpus", "discover"]
 SHEET: Final = "assay.toml"
 _RECOGNISED: Final = 0.5
 """A reader's score from which a folder holds files of its format."""
+_AS_SURE: Final = 0.09
+"""Scores nearer than this are equal; a human source stays 0.1 below the robot's clips that it belongs to."""
 _MOST_SHEET: Final = 1 << 20  # bytes; a sheet is a page, not a database
 
 
@@ -113,11 +115,17 @@ def discover(
 def _choose(path: Path) -> tuple[Reader, dict[str, Probe]]:
     readers = plugs.readers()
     probes = {name: reader.probe(path) for name, reader in readers.items()}
-    best = max(probes, key=lambda name: probes[name].score, default=None)
-    if best is None or probes[best].score <= 0:
+    surest = max((probe.score for probe in probes.values()), default=0.0)
+    if surest <= 0:
         missed = "; ".join(f"{name}: {probe.reason}" for name, probe in probes.items())
         raise NoReaderError("no reader recognises this corpus", where=str(path), found=missed,
                             remedy="point at the corpus's root (see assay readers)")  # fmt: skip
+    # One stray file of another format claims as much of a folder as twelve of its own do: count them.
+    least = (
+        surest if surest >= 1.0 else max(surest - _AS_SURE, 1e-9)
+    )  # metadata that names the format is proof
+    sure = [name for name, probe in probes.items() if probe.score >= least]
+    best = max(sure, key=lambda name: (probes[name].weight, probes[name].score))
     return readers[best], probes
 
 

@@ -19,10 +19,14 @@ __all__ = ["Probe", "Reader", "reader"]
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """How sure a reader is that a folder or file is its own: 0 (not at all) to 1, and why."""
+    """How sure a reader is that a folder or file is its own: 0 (not at all) to 1, and why.
+
+    ``weight`` counts among readers that are as sure: how many files each recognised.
+    """
 
     score: float
     reason: str
+    weight: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

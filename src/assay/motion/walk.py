@@ -75,10 +75,11 @@ def files_of(root: Path, suffixes: tuple[str, ...], most: int | None = None) -> 
 
 def share_of(
     path: Path, suffixes: tuple[str, ...], peek: Peeker, title: str, *, human: bool = False
-) -> tuple[float, str]:
-    """Score and reason of a probe: how many of the first files with these suffixes are the reader's own.
+) -> tuple[float, str, float]:
+    """Score, reason and weight of a probe: how many of the first files with these suffixes are its own.
 
-    A human source scores a little less: beside a robot's clips it is their source and not the corpus.
+    Where none can be read, the longer suffix weighs more (``trajectory.h5`` beside ``.h5``). A human source
+    scores a little less: beside a robot's clips it is their source and not the corpus.
     """
     try:
         found = _first(path, suffixes)
@@ -89,13 +90,15 @@ def share_of(
             except UnreadableError:
                 broken += 1
     except (OSError, UnreadableError, ValueError) as error:
-        return 0.0, f"cannot be looked at ({type(error).__name__})"
+        return 0.0, f"cannot be looked at ({type(error).__name__})", 0.0
     if not found:
-        return 0.0, "there is no such file or folder" if not path.exists() else f"has no {'/'.join(suffixes)}"
+        why = f"has no {'/'.join(suffixes)}" if path.exists() else "there is no such file or folder"
+        return 0.0, why, 0.0
     text = f"{own} of the first {len(found)} {'/'.join(suffixes)} files are {title}"
     if own:
-        return 0.5 + (0.3 if human else 0.4) * own / len(found), text
-    return (0.1, f"{text}, {broken} cannot be read") if broken else (0.0, text)
+        return 0.5 + (0.3 if human else 0.4) * own / len(found), text, float(own)
+    close = max(len(s) for s in suffixes) / 100
+    return (0.1, f"{text}, {broken} cannot be read", close) if broken else (0.0, text, 0.0)
 
 
 def _first(path: Path, suffixes: tuple[str, ...]) -> list[tuple[Path, str]]:

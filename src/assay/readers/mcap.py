@@ -51,9 +51,9 @@ def peek(root: Path, file: str) -> list[Peek]:
 
 def probe(path: Path) -> Probe:
     """How many of the first MCAP files are recordings of their own."""
-    score, reason = share_of(path, SUFFIXES, peek, "MCAP recordings")
+    score, reason, weight = share_of(path, SUFFIXES, peek, "MCAP recordings")
     missing = missing_extra() if score > 0 else ""
-    return Probe(0.0, missing) if missing else Probe(score, reason)
+    return Probe(0.0, missing) if missing else Probe(score, reason, weight)
 
 
 def _files(path: Path) -> Iterator[str]:

@@ -103,8 +103,8 @@ def _names(file: str, count: int) -> tuple[str, ...]:
 
 def probe(path: Path) -> Probe:
     """How many of the first npy files are motion; shapes say little, so it scores low."""
-    score, reason = share_of(path, SUFFIXES, peek, "motion")
-    return Probe(score * 0.6, reason)
+    score, reason, weight = share_of(path, SUFFIXES, peek, "motion")
+    return Probe(score * 0.6, reason, weight)
 
 
 def discover(path: Path) -> Listing:

@@ -66,9 +66,9 @@ def peek(root: Path, file: str) -> list[Peek]:
 
 def probe(path: Path) -> Probe:
     """How many of the first metadata files are those of bags."""
-    score, reason = share_of(path, SUFFIXES, peek, "bags")
+    score, reason, weight = share_of(path, SUFFIXES, peek, "bags")
     missing = missing_extra() if score > 0 else ""
-    return Probe(0.0, missing) if missing else Probe(score and score + 0.05, reason)
+    return Probe(0.0, missing) if missing else Probe(score and score + 0.05, reason, weight)
 
 
 def discover(path: Path) -> Listing:

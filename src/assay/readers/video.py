@@ -51,8 +51,8 @@ def peek(root: Path, file: str) -> list[Peek]:
 
 def probe(path: Path) -> Probe:
     """How many of the first video files begin as videos do; a weak claim."""
-    score, reason = share_of(path, SUFFIXES, peek, "videos")
-    return Probe(_SHARE * score, reason)
+    score, reason, weight = share_of(path, SUFFIXES, peek, "videos")
+    return Probe(_SHARE * score, reason, weight)
 
 
 def discover(path: Path) -> Listing:
