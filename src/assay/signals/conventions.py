@@ -174,14 +174,15 @@ def _standing(x, first, radius, which, p, quat, base, slowest, lowest, tilted): 
     for r in range(len(which)):
         fallen = 0
         for t in range(x.shape[1]):
-            w, i, j, k = quat[base[r], t]
+            turn, here = quat[base[r], t], x[which[r], t]
+            w, i, j, k = turn[0], turn[1], turn[2], turn[3]
             a, b, c = 1 - 2 * (j * j + k * k), 2 * (i * j - w * k), 2 * (i * k + w * j)
             d, e, f = 2 * (i * j + w * k), 1 - 2 * (i * i + k * k), 2 * (j * k - w * i)
             g, h, up = 2 * (i * k - w * j), 2 * (j * k + w * i), 1 - 2 * (i * i + j * j)
             fallen += up < UPRIGHT
             low = math.inf
             for s in range(soles):
-                u, v, z = x[which[r], t, first + s]
+                u, v, z = here[first + s, 0], here[first + s, 1], here[first + s, 2]
                 after[s, 0] = u * a + v * b + z * c + p[base[r], t, 0]
                 after[s, 1] = u * d + v * e + z * f + p[base[r], t, 1]
                 after[s, 2] = u * g + v * h + z * up + p[base[r], t, 2]
