@@ -20,6 +20,7 @@ from assay.examine import examine
 from assay.feature import Features
 from assay.judge import REPORTED, Judgement
 from assay.model import Episode, Kind, Role
+from assay.profile import HUMAN_SOURCE, profile_for
 from assay.readers.motion_pickle import peek
 from assay.report.table import as_table
 from assay.synth.episodes import edit
@@ -28,6 +29,8 @@ from assay.synth.walks import raised, walk
 from assay.terminal import closing
 from assay.unpickle import read_pickle
 from fake_run import fake_run
+
+GOLDEN = Path(__file__).parent / "golden/motion"
 
 # ------------------------------------------------------------------------- a body that holds one pose exactly
 
@@ -188,3 +191,25 @@ def test_broken_trajectories_are_those_of_the_format_that_names_them(tmp_path: P
     assert discover(tmp_path).listing.reader == "droid"
     (tmp_path / "trajectory.h5").rename(tmp_path / "walk.h5")
     assert discover(tmp_path).listing.reader == "cmu-hdf5"
+
+
+# ---------------------------------------------------------------------------------- people without a robot
+
+
+@pytest.mark.parametrize("folder", ["bvh", "amass"])
+def test_human_motion_alone_is_a_source_and_no_teleoperation(folder: str, tmp_path: Path) -> None:
+    given = GOLDEN / folder / "input"
+    found, said = decided(given, tmp_path / "out")
+    assert set(found) == {"unmeasured"}
+    text = " ".join(" ".join(said).split())
+    assert "human source only, no robot" in text
+    assert "there is no robot here to accept" in text
+    assert "teleoperation" not in text
+
+
+def test_a_robot_beside_the_human_is_judged_as_before() -> None:
+    people = {Role.HUMAN_BODY, Role.OBJECT_POSE}
+    assert profile_for(Kind.UNRESOLVED, people).name == HUMAN_SOURCE
+    assert profile_for(Kind.UNRESOLVED, people | {Role.JOINT_POSITION}).name == "teleoperation"
+    assert profile_for(Kind.UNRESOLVED, people | {Role.CAMERA}).name == "teleoperation"
+    assert profile_for(Kind.DEMONSTRATION, people).name == "human-demonstration"

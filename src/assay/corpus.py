@@ -120,10 +120,9 @@ def _choose(path: Path) -> tuple[Reader, dict[str, Probe]]:
         missed = "; ".join(f"{name}: {probe.reason}" for name, probe in probes.items())
         raise NoReaderError("no reader recognises this corpus", where=str(path), found=missed,
                             remedy="point at the corpus's root (see assay readers)")  # fmt: skip
-    # One stray file of another format claims as much of a folder as twelve of its own do: count them.
-    least = (
-        surest if surest >= 1.0 else max(surest - _AS_SURE, 1e-9)
-    )  # metadata that names the format is proof
+    # One stray file of another format claims as much of a folder as twelve of its own do: count them, unless
+    # metadata names the format.
+    least = surest if surest >= 1.0 else max(surest - _AS_SURE, 1e-9)
     sure = [name for name, probe in probes.items() if probe.score >= least]
     best = max(sure, key=lambda name: (probes[name].weight, probes[name].score))
     return readers[best], probes

@@ -14,12 +14,15 @@ from assay import plugs
 from assay.errors import UsageError
 from assay.model import Kind, Role
 
-__all__ = ["Effect", "Profile", "Rule", "load_profile", "profile_for"]
+__all__ = ["HUMAN_SOURCE", "Effect", "Profile", "Rule", "load_profile", "profile_for"]
 
 Effect = Literal["require", "reject", "flag", "report"]
 """require: a failure rejects, an abstention leaves the episode unmeasured; reject: a failure rejects, an
 abstention does not count; flag: shown among the episodes to watch; report: a figure only."""
 
+HUMAN_SOURCE: Final = "human-source"
+"""Name of the profile of human motion without any robot."""
+_HUMAN: Final = frozenset({Role.HUMAN_BODY, Role.HAND_LANDMARKS, Role.OBJECT_POSE, Role.EVENT, Role.OTHER})
 _WHERE: Final = {
     "camera": {Role.CAMERA, Role.DEPTH},
     "human-body": {Role.HUMAN_BODY},
@@ -58,9 +61,16 @@ class Profile:
         return effect
 
 
-def profile_for(kind: Kind) -> Profile:
-    """The packaged profile of a kind; an unresolved kind is judged as teleoperation."""
-    name = Kind.TELEOPERATION if kind is Kind.UNRESOLVED else kind
+def profile_for(kind: Kind, roles: Collection[Role] = ()) -> Profile:
+    """The packaged profile of a kind; an unresolved kind is judged as teleoperation.
+
+    Of an unresolved kind, a corpus all of whose streams (their ``roles``) show people and things is the
+    source of a robot's clips and not a recording of one.
+    """
+    name: str = kind
+    if kind is Kind.UNRESOLVED:
+        people = Role.HUMAN_BODY in roles and _HUMAN.issuperset(roles)
+        name = HUMAN_SOURCE if people else Kind.TELEOPERATION
     return _parse(
         files("assay").joinpath(f"profiles/{name}.toml").read_text("utf-8"), f"profiles/{name}.toml"
     )

@@ -12,6 +12,7 @@ from assay import plugs
 from assay.embodiment import Conflict, Embodiment
 from assay.gate import Gate
 from assay.inspection import Line
+from assay.profile import HUMAN_SOURCE
 from assay.store import Run
 
 if TYPE_CHECKING:
@@ -28,8 +29,8 @@ _WANT = {
     "absent-stream": "a stream", "not-declared": "a declaration", "unreadable": "a readable file",
     "not-finite": "finite values", "nominal-clock": "capture stamps", "unknown-body": "a known body",
     "unresolved-names": "joint names", "unresolved-unit": "units", "too-short": "length", "still": "motion",
-    "no-reference": "a reference", "no-ground": "the floor's height", "reference-noisy": "a less noisy reference",
-    "scope-unknown": "what tells when the gate applies", "limits-conflict": "one set of limits",
+    "no-reference": "a reference", "no-ground": "the floor's height",
+    "reference-noisy": "a less noisy reference", "scope-unknown": "what tells when the gate applies", "limits-conflict": "one set of limits",
     "not-calibrated": "a calibration", "not-decoded": "decoded pictures", "needs-data": "the data",
     "undecided": "certainty",
 }  # fmt: skip
@@ -39,7 +40,8 @@ _WANT = {
 def closing(run: Run, report: str) -> list[str]:
     """The end of a run in at most 15 lines: coverage, decisions, causes, what to do next."""
     s = run.summary
-    lines = [_corpus_line(c) for c in s["corpora"][:2]]
+    people = s.get("profile") == HUMAN_SOURCE
+    lines = [_corpus_line(c, people=people) for c in s["corpora"][:2]]
     lines += [
         f"not judged  files of {', '.join(c['beside'])} in the same folder; assay inspect says which"
         for c in s["corpora"][:2]
@@ -64,7 +66,10 @@ def closing(run: Run, report: str) -> list[str]:
         lines.append(f"corpus      {shown}")
     if s["errors"]:
         lines.append(f"errors      Assay itself failed at {_episodes(s['errors'])}; see assay verdicts")
-    if s["unlock"]:
+    if people:
+        lines.append("unmeasured  there is no robot here to accept: judge the clips that were retargeted "
+                     "from it, with this as their [parts.human]")  # fmt: skip
+    elif s["unlock"]:
         u = s["unlock"]
         want = _WANT.get(u["reason"], u["reason"])
         much = f"{spent(u['hours'] * 3600)} of data " if s["hours"] else ""
@@ -174,10 +179,11 @@ def _episodes(n: int) -> str:
     return f"{n} episode" + ("" if n == 1 else "s")
 
 
-def _corpus_line(corpus: Mapping[str, Any]) -> str:
+def _corpus_line(corpus: Mapping[str, Any], *, people: bool = False) -> str:
     kind = corpus["kind"]
     known = f"{kind} ({corpus.get('kind_origin', '')})"
-    judged = "kind unresolved, judged as teleoperation" if kind == "unresolved" else known
+    unknown = "human source only, no robot" if people else "kind unresolved, judged as teleoperation"
+    judged = unknown if kind == "unresolved" else known
     body = corpus["embodiment"]
     shown = f"body {body} ({corpus['embodiment_origin']})" if body else "body unknown"
     return f"{corpus['name']}: {corpus['format']}, {judged}, {shown}"

@@ -220,7 +220,7 @@ def _kept(chosen: Settings, gates: Sequence[Gate]) -> Iterator[Path | None]:
 def _profiles(corpora: Sequence[Corpus], chosen: Settings) -> list[Profile]:
     if chosen.profile:
         return [load_profile(Path(chosen.profile))] * len(corpora)
-    return [profile_for(c.kind) for c in corpora]
+    return [profile_for(c.kind, c.listing.roles) for c in corpora]
 
 
 def _resumable(ledger: Ledger, plan: Plan) -> None:
