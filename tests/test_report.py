@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 
 from assay import plugs
 from assay.errors import RunError
+from assay.gate import REASONS
 from assay.judge import MULTIPLES, Measure, verdict_of
-from assay.report import write_report
+from assay.report import sections, write_report
 from assay.report.compact import embed, pack
 from assay.report.page import render
 from assay.report.payload import OWN_NAME
@@ -55,7 +56,7 @@ class Reading(HTMLParser):
         super().__init__()
         self.values: dict[str, str] = {}
         self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.payload = ""
+        self.payload, self.text = "", ""
         self._inside = False
         self.feed(text)
 
@@ -67,6 +68,7 @@ class Reading(HTMLParser):
         self._inside = tag == "script" and found.get("id") == "payload"
 
     def handle_data(self, data: str) -> None:
+        self.text += data
         if self._inside:
             self.payload += data
             self._inside = False
@@ -106,6 +108,20 @@ def test_counts_of_gates_equal_the_summary_and_the_rows(small: FakeRun, page: Re
         for status, n in counts.items():
             shown = page.values.get(f"g-{code}-{status.replace('/', '')}", "0")
             assert (int(shown), rows[code, status]) == (n, n)
+
+
+def test_what_was_not_measured_is_told_gate_by_gate(small: FakeRun, page: Reading) -> None:
+    """Gate, reason, episodes, the words that most of them have, and what would decide it."""
+    left = [v for v in small.verdicts.to_pylist() if (v["status"], v["scope"]) == ("abstain", "episode")]
+    counts = Counter((v["gate"], v["reason"]) for v in left)
+    assert counts
+    for (gate, reason), n in counts.items():
+        assert page.values[f"n-open-{gate}-{reason}"] == str(n)
+        assert REASONS[reason] in page.text
+    for row in sections.open_rows(small, Grid.of(small)):
+        mine = Counter(v["detail"] for v in left if (v["gate"], v["reason"]) == (row["gate"], row["reason"]))
+        assert mine[row["words"]] == max(mine.values(), default=0)
+        assert row["others"] == max(len(mine) - 1, 0)
 
 
 def test_payload_holds_every_verdict(small: FakeRun, page: Reading) -> None:

@@ -30,7 +30,8 @@ _WANT = {
     "not-finite": "finite values", "nominal-clock": "capture stamps", "unknown-body": "a known body",
     "unresolved-names": "joint names", "unresolved-unit": "units", "too-short": "length", "still": "motion",
     "no-reference": "a reference", "no-ground": "the floor's height",
-    "reference-noisy": "a less noisy reference", "scope-unknown": "what tells when the gate applies", "limits-conflict": "one set of limits",
+    "reference-noisy": "a less noisy reference",
+    "scope-unknown": "what tells when the gate applies", "limits-conflict": "one set of limits",
     "not-calibrated": "a calibration", "not-decoded": "decoded pictures", "needs-data": "the data",
     "undecided": "certainty",
 }  # fmt: skip

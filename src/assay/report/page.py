@@ -53,6 +53,7 @@ def _content(run: RunTables, docs: Mapping[str, Gate]) -> dict[str, Any]:
         "corpora": corpora,
         "cover": sections.coverage(run, grid),
         "reasons": sections.reason_rows(run, grid),
+        "open": sections.open_rows(run, grid),
         "unlock": run.summary.get("unlock"),
         "gates": gates,
         "corpus_verdicts": sections.corpus_rows(run, grid),

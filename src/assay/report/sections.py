@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final
@@ -24,6 +24,7 @@ __all__ = [
     "coverage",
     "gate_rows",
     "near_rows",
+    "open_rows",
     "reason_rows",
     "watch_rows",
 ]
@@ -89,6 +90,25 @@ def reason_rows(run: RunTables, grid: Grid) -> list[dict[str, Any]]:
             "remedy": REASONS.get(name, ""),
         })  # fmt: skip
     return rows
+
+
+def open_rows(run: RunTables, grid: Grid) -> list[dict[str, Any]]:
+    """What each gate could not measure: episodes by reason, its commonest words, and what would decide it."""
+    abstained = np.flatnonzero(column(run.verdicts, "status") == "abstain")
+    names = ("gate", "reason", "detail", "subject")
+    gate, reason, detail, subject = (column(run.verdicts, name)[abstained] for name in names)
+    said: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    whole: Counter[tuple[str, str]] = Counter()
+    inside = grid.index_of(subject) >= 0
+    for code, why, words, one in zip(gate.tolist(), reason.tolist(), detail.tolist(), inside, strict=True):
+        said[code, why][words or ""] += 1
+        whole[code, why] += int(one)
+    return [
+        {"gate": code, "reason": why, "episodes": whole[code, why], "effect": grid.effect.get(code, "report"),
+         "words": visible(words.most_common(1)[0][0]), "others": len(words) - 1,
+         "remedy": REASONS.get(why, "")}
+        for (code, why), words in sorted(said.items())
+    ]  # fmt: skip
 
 
 def gate_rows(run: RunTables, grid: Grid, docs: Mapping[str, Gate]) -> list[dict[str, Any]]:
