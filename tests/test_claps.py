@@ -16,6 +16,8 @@ from assay import plugs
 from assay.examine import examine
 from assay.feature import Features
 from assay.features.claps import Claps
+from assay.features.content import Content
+from assay.judge import REPORTED
 from assay.media import index, sound
 from assay.model import Channel, Clip, Clock, Episode, Role, Stream
 from assay.sheet import apply, lay
@@ -23,6 +25,7 @@ from assay.sheet_file import parse_sheet
 from assay.signals.events import NOTHING, Onsets, flashes, jolts, sounds
 from assay.signals.hand_claps import hands
 from assay.signals.matching import matched
+from assay.signals.offsets import Offset
 from assay.signals.pictures import Pictures
 from assay.synth import teleop
 from assay.synth.claps import clap_film, clap_sound, flash_film, jolted
@@ -187,6 +190,46 @@ def test_both_ends_give_offset_and_drift() -> None:
         assert (o.by, o.reference) == ("claps", "absolute")
         assert abs(late - expected) <= 3 * o.u
     assert status() == "pass"
+
+
+def knocked(*at: float, **said: object) -> tuple[Episode, dict[str, Pictures]]:
+    """The camera claps at 3 and at 11 s; the microphone hears something at these seconds."""
+    ep, pictures = clapped(**said)
+    heard = ep.stream(MICROPHONE)
+    assert heard is not None
+    return ep.with_stream(replace(heard, x=clap_sound(14.0, at, 16_000, 40.0)[:, None])), pictures
+
+
+@pytest.mark.parametrize("at", [(3.4,), (11.0,), (3.4, 11.0)], ids=["glitch", "one clap", "ends disagree"])
+def test_one_pair_of_events_proves_no_offset(at: tuple[float, ...]) -> None:
+    """A knock beside a clap would be an offset; it is a figure until another event bears it out."""
+    found, _ = looked(*knocked(*at))
+    both = {CAMERA, MICROPHONE}
+    assert not [o for o in found.offsets if {o.stream, o.against} == both]
+    assert len([o for o in found.alone if {o.stream, o.against} == both]) == len(at)
+
+
+def test_two_claps_at_one_end_prove_an_offset() -> None:
+    ep = teleop(14.0, clock=Clock.SENSOR, cameras=0)
+    t = np.rint(np.arange(14 * 16_000) * 1e9 / 16_000).astype(np.int64)
+    for name, late in ((MICROPHONE, 0.0), ("other", 0.05)):
+        x = clap_sound(14.0, (2.0 + late, 2.7 + late), 16_000, 40.0)[:, None]
+        ep = ep.with_stream(Stream(name, Role.AUDIO, t, x, (Channel("left", "1"),), Clock.SENSOR))
+    found, _ = looked(replace(ep, sync="clap"), {})
+    (offset,) = found.offsets
+    assert abs(offset.seconds) == pytest.approx(0.05, abs=3e-3)
+    assert found.alone == ()
+
+
+def test_a_lone_offset_is_a_figure_of_the_camera() -> None:
+    """SYN001 shows it and passes nobody by it, however small it is."""
+    gate, ep = plugs.gates()["SYN001"], teleop()
+    lone = Offset(CAMERA, "observation.state", 0, 10**9, 0.002, 2e-3, "claps", end="start")
+    for claps, expected in ((Claps(True, (), (), (lone,)), "abstain"), (Claps(True, (), (lone,)), "pass")):
+        given = {"claps": claps, "content": {CAMERA: Content(why="not-calibrated")}}
+        judged = examine(gate, Features(ep, plugs.features(), {}, given), gate.params(), ep.id)
+        assert judged.verdict.status == expected
+        assert (REPORTED in {m.settled for m in judged.measures}) is (expected == "abstain")
 
 
 def test_nothing_is_looked_for_unless_promised() -> None:

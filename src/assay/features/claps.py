@@ -30,6 +30,10 @@ Stretch = tuple[End, int, int]
 
 _REACH: Final = 10 * 10**9  # ns at each end within which a promised sign is looked for
 _SENSED: Final = (Role.IMU, Role.FORCE_TORQUE, Role.JOINT_POSITION)
+_APART: Final = 0.1
+"""Seconds by which two streams may be apart otherwise at one end than at the other, beside a drift of"""
+_PACE: Final = 2e-3
+"""2000 ppm: the worst crystals differ by 200, and a wrong rate is SYN006's."""
 _AIR: Final = 3.4e-3  # s: sound travels up to 2 m to the microphone; half of that is not known
 
 
@@ -63,12 +67,16 @@ class Claps:
         looks: one per stream and end.
         offsets: between every two streams whose events match: absolute, ``by="claps"``, at each end, on the
             episode's time line, whoever made the stamps. Between sound and anything else u holds the way
-            of the sound through up to 2 m of air.
+            of the sound through up to 2 m of air. Two events agree, at one end or at both: any one may be
+            a glitch beside a clap that was not recorded.
+        alone: offsets of the same kind that rest on a single pair of events, or on ends that contradict
+            each other: figures, no proof.
     """
 
     promised: bool
     looks: tuple[Look, ...] = ()
     offsets: tuple[Offset, ...] = ()
+    alone: tuple[Offset, ...] = ()
 
 
 @feature(reads=[Role.CAMERA, Role.AUDIO, *_SENSED])
@@ -99,7 +107,7 @@ def sought(
             looks += _heard(camera, containers.get(camera.name), (end, t0, t1))
         looks += [_sounded(s, (end, t0, t1)) for s in ep.by_role(Role.AUDIO)]
         looks += [_shaken(s, (end, t0, t1)) for s in ep.by_role(*_SENSED)]
-    return Claps(ep.sync == "clap", tuple(looks), tuple(_offsets(looks)))
+    return Claps(ep.sync == "clap", tuple(looks), *_settled(_offsets(looks)))
 
 
 def _stretches(ep: Episode) -> list[Stretch]:
@@ -182,14 +190,33 @@ def _inside(stream: Stream, t0: int, t1: int) -> tuple[NDArray[np.float64], Int6
     return (x.reshape(len(x), -1) if x.size else np.zeros((len(x), 1))), stream.t[inside]
 
 
-def _offsets(looks: list[Look]) -> Iterator[Offset]:
+def _settled(found: Iterator[tuple[Offset, int]]) -> tuple[tuple[Offset, ...], tuple[Offset, ...]]:
+    """Offsets that two events agree on, and those that nothing else bears out."""
+    pairs: dict[tuple[str, str], list[tuple[Offset, int]]] = {}
+    for offset, met in found:
+        pairs.setdefault((offset.stream, offset.against), []).append((offset, met))
+    sure: list[Offset] = []
+    alone: list[Offset] = []
+    for ends in pairs.values():
+        agree = len(ends) == 2 and _agree(ends[0][0], ends[1][0])
+        for offset, met in ends:
+            (sure if agree or met >= 2 else alone).append(offset)
+    return tuple(sure), tuple(alone)
+
+
+def _agree(start: Offset, end: Offset) -> bool:
+    room = _APART + _PACE * abs(end.t1 - start.t0) * 1e-9 + 3 * float(np.hypot(start.u, end.u))
+    return abs(end.seconds - start.seconds) <= room
+
+
+def _offsets(looks: list[Look]) -> Iterator[tuple[Offset, int]]:
+    """Every offset with the number of pairs of events that it rests on, by ends."""
     for end in ("start", "end"):
         mine = [look for look in looks if look.end == end and not look.blind]
         for a, b in combinations(mine, 2):
             met = matched(a.onsets, b.onsets)
             if met is not None:
-                seconds, u, _ = met
+                seconds, u, pairs = met
                 air = _AIR if (a.way == "sound") != (b.way == "sound") else 0.0
-                yield Offset(
-                    a.stream, b.stream, a.t0, a.t1, seconds, float(np.hypot(u, air)), "claps", end=end
-                )
+                error = float(np.hypot(u, air))
+                yield Offset(a.stream, b.stream, a.t0, a.t1, seconds, error, "claps", end=end), pairs

@@ -67,7 +67,7 @@ CASES = (
 )  # fmt: skip
 
 
-@gate(code="RTG013", name="ground-offset", reads=(Role.JOINT_POSITION, Role.BASE_POSE))
+@gate(code="RTG013", name="ground-offset", version=2, reads=(Role.JOINT_POSITION, Role.BASE_POSE))
 def measure(ep: Episode, p: Params, poses: Poses | None, ground: Ground | None) -> Iterator[Outcome]:
     """The constant height of resting soles above the declared ground: one number."""
     if ep.embodiment is not None and _legless(ep.embodiment):

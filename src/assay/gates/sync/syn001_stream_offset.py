@@ -11,12 +11,13 @@ Method: All evidence that there is, each named. *stamps*: where both streams car
 sensor or at receipt) with as many pictures as rows, the median difference of the stamps of paired samples
 over the first and over the last ten; otherwise the difference of the first and of the last stamps; and
 stamps that lie after their own receipt (or log) while those of the other stream do not. *claps*, *trigger*,
-*log*: events that both streams show, or what the sheet's evidence says. *content*: the motion of picture
-blocks against the motion that the joints predict, by a map learnt from the corpus's other episodes; windows
-of 3 s have to agree, and no other lag may fit. Content tells the deviation from the corpus's median, start
-and end apart in episodes of 20 s or more; with a declared offset of the camera (``[cameras.NAME] offset``
-and ``offset_u``) also the absolute one, unless pictures and joints show a lag of which that is more than
-120 ms off; without it the absolute one is bounded only and takes no part in the verdict. Streams without
+*log*: events that both streams show, or what the sheet's evidence says; of claps two have to agree, at one
+end or at both, since one may be a glitch: alone it is a figure without a verdict. *content*: the motion of
+picture blocks against the motion that the joints predict, by a map learnt from the corpus's other episodes;
+windows of 3 s have to agree, and no other lag may fit. Content tells the deviation from the corpus's median,
+start and end apart in episodes of 20 s or more; with a declared offset of the camera (``[cameras.NAME]
+offset`` and ``offset_u``) also the absolute one, unless pictures and joints show a lag of which that is more
+than 120 ms off; without it the absolute one is bounded only and takes no part in the verdict. Streams without
 pictures: the way of a tracked hand against that of its arm's joints, knocks in sound against those of a
 force, within a second; a hand that leads a robot is reported only, as the controller's delay is part of it.
 The limit is one picture period, at most 1/30 s. Where stamps are nominal (index / fps, which says nothing
@@ -180,7 +181,7 @@ def not_applicable(ep: Episode, p: Params) -> NotApplicable | None:
     return NotApplicable("one-clock", "sheet: sync, kind") if one else None
 
 
-@gate(code="SYN001", name="stream-offset", version=3, reads=[Role.CAMERA, *_JOINTS],
+@gate(code="SYN001", name="stream-offset", version=4, reads=[Role.CAMERA, *_JOINTS],
       not_applicable=not_applicable)  # fmt: skip
 def stream_offset(
     ep: Episode, p: Params, content: Mapping[str, Content], claps: Any, outside: Any, pair_lags: Any
@@ -198,6 +199,7 @@ def stream_offset(
         elif not len(camera):
             yield Abstain("too-short", "no picture is stamped", camera.name)
         else:
+            yield from _unproven(camera, joints, getattr(claps, "alone", ()), p)
             yield from _all(
                 ep, camera, joints, content.get(camera.name, Content(why="unreadable")), events, p
             )
@@ -250,6 +252,16 @@ def _towards(o: Offset, camera: Stream, joints: Sequence[Stream]) -> Offset | No
         return o
     turned = o.against == camera.name and o.stream in names and o.reference == "absolute"
     return replace(o, stream=o.against, against=o.stream, seconds=-o.seconds) if turned else None
+
+
+def _unproven(
+    camera: Stream, joints: Sequence[Stream], alone: Sequence[Offset], p: Params
+) -> Iterator[Evidence]:
+    """What one clap alone says, without a verdict."""
+    mine = [o for o in (_towards(o, camera, joints) for o in alone) if o is not None]
+    if mine:
+        note = "one pair of events may be a glitch beside a clap: two that agree would decide"
+        yield replace(_by_events(camera, joints[0], mine, p), decides=False, note=note)
 
 
 def _by_events(camera: Stream, joints: Stream, found: Sequence[Offset], p: Params) -> Evidence:
