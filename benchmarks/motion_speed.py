@@ -1,16 +1,17 @@
-"""What the gates on retargeted motion cost beyond reading: ``python benchmarks/motion_speed.py [--json]``.
+"""What the gates on retargeted motion cost beyond reading: ``python -m benchmarks.motion_speed [--json]``.
 
 Processor time of one thread, microseconds per frame, best of several runs, feature by feature and gate by
 gate (each with what it needs already there), then the whole family from an opened episode to its verdicts,
 segments and contact included, with the human source and without. Synthetic walks of four lengths on a
 declared ground, since calls of a fixed cost weigh more on a short clip; the file's own reading (a 36-column
-table) stands beside it.
+table) stands beside it. Last the real clips, where they are here: all their frames by all their time.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import tempfile
 import time
 from collections.abc import Callable
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from benchmarks.power.motion_clips import opened_motion
 
 from assay import plugs
 from assay.corpus import discover
@@ -51,6 +53,19 @@ def main() -> None:
     for name, what in (("family", f"whole family, budget {BUDGET:g}"), ("alone", "  without a human source"),
                        ("reading", "reading 36 columns")):  # fmt: skip
         print(f"  {what:<32}" + "".join(f"{f[name]:>9.2f}" for f in found))
+    print(f"  {real()}")
+
+
+def real() -> str:
+    """The whole family on real clips: microseconds per frame, over all of them and of the middle one."""
+    data = Path(os.environ.get("ASSAY_DATA") or Path(__file__).resolve().parents[2] / "shared/data")
+    eps = [b.ep for b in opened_motion(data)]
+    if not eps:
+        return "no real clips here"
+    frames = np.array([len(ep.streams[0]) for ep in eps])
+    cost = np.array([_best(lambda ep=ep: _family(ep), 20) for ep in eps])
+    whole, middle = cost.sum() / frames.sum(), np.median(cost / frames)
+    return f"{len(eps)} real clips, {np.median(frames):.0f} frames: {whole:.1f} in all, {middle:.1f} the middle one"
 
 
 def measure(seconds: float, rate: int) -> dict[str, Any]:
