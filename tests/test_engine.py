@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from assay.calibrate import Calibration
 from assay.engine import Progress, run
 from assay.errors import NoReaderError, RunError, UsageError
 from assay.store import Run
@@ -94,7 +95,7 @@ def test_a_worker_that_dies_costs_its_episode_and_is_tried_again(
 def empty_calibration(corpus: Path) -> Path:
     """Spares a run the learning."""
     path = corpus.parent / "nothing-learnt.json"
-    path.write_text('{"models": {}, "took_part": {}}')
+    path.write_text(Calibration().to_json())
     return path
 
 

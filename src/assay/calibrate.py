@@ -94,10 +94,8 @@ class Calibration:
             for name, fits in data["models"].items():
                 if not {"full", *map(str, range(FOLDS))} <= fits.keys() or name not in data["took_part"]:
                     raise KeyError(name)
-            made, said = (
-                Calibration(data["models"], data["took_part"], tuple(data["learnt_on"])),
-                data["digest"],
-            )
+            made = Calibration(data["models"], data["took_part"], tuple(data["learnt_on"]))
+            said = data["digest"]
             found = _digest(made._content())
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise RunError("not a calibration", where=str(path), found=type(error).__name__,
