@@ -65,7 +65,8 @@ def real() -> str:
     frames = np.array([len(ep.streams[0]) for ep in eps])
     cost = np.array([_best(lambda ep=ep: _family(ep), 20) for ep in eps])
     whole, middle = cost.sum() / frames.sum(), np.median(cost / frames)
-    return f"{len(eps)} real clips, {np.median(frames):.0f} frames: {whole:.1f} in all, {middle:.1f} the middle one"
+    said = f"{whole:.1f} in all, {middle:.1f} the middle one"
+    return f"{len(eps)} real clips, {np.median(frames):.0f} frames: {said}"
 
 
 def measure(seconds: float, rate: int) -> dict[str, Any]:
