@@ -16,7 +16,8 @@ where its measured side rests for nine tenths of the episode; columns that may b
 A pose is held where every joint of a stream, six of which move elsewhere in it, repeats its value bit for
 bit. Of retargeted motion every such stretch counts, since nobody who is filmed stands so still. Elsewhere
 coarse encoders and simulators rest exactly as well: there it counts if some joint runs into it or out of it
-at 0.2 rad/s or more over 1/30 s without having slowed to half.
+at 0.2 rad/s or more over 1/30 s without having slowed to half, and no request moves meanwhile: a state
+that stands still under a moving request is SYN008's.
 
 Source: METHODS 7 (dead); FAULTS D48, D49. On 43 real episodes no arm channel rests exactly for 1 s, while
 in 35 of 38 some finger does; five simulated ones hold 18 locked joints each. Of 30 retargeted clips and
@@ -196,6 +197,8 @@ CASES = (
     Case("a robot that waits for 3 s", lambda: waiting(slows=True), "pass"),
     Case("a robot that stops dead for 3 s", lambda: waiting(slows=False), "fail", at=(4.0, 7.0),
          channel="held"),
+    Case("a state that stands still under a moving request for 0.8 s: for SYN008",
+         lambda: edit(teleop(), "observation.state", lambda x, _: _hold(x, 4.0, 4.8)), "pass"),
     Case("joints that move and nothing else", alone, "abstain", reason="absent-stream"),
 )  # fmt: skip
 
@@ -217,7 +220,7 @@ def measure(ep: Episode, p: Params, pairs: Sequence[Pair]) -> Iterator[Outcome]:
         Abstain("absent-stream", "declared, not there", d.name) for d in ep.missing(*STATES, *PARTNERS)
     )
     for state in ep.by_role(Role.JOINT_POSITION):
-        yield from _held(state, p, always=ep.kind is Kind.RETARGETED)
+        yield from _held(state, p, None if ep.kind is Kind.RETARGETED else ep.by_role(*COMMANDS))
     if not ep.by_role(*STATES) or not ep.by_role(*PARTNERS):
         yield from (_empty(s, p) for s in ep.by_role(Role.JOINT_POSITION) if len(s) and not np.any(s.x))
         yield Abstain("absent-stream", "needs a state and a request, velocity or torque")
@@ -277,10 +280,10 @@ def _empty(stream: Stream, p: Params) -> Evidence:
     )  # fmt: skip
 
 
-def _held(stream: Stream, p: Params, *, always: bool) -> Iterator[Outcome]:
+def _held(stream: Stream, p: Params, requests: Sequence[Stream] | None) -> Iterator[Outcome]:
     """Stretches in which all joints of a body that moves otherwise repeat one pose exactly.
 
-    ``always``: each counts, and not only where a joint runs into it or out of it.
+    With ``requests``, those count where a joint runs into it or out of it and no request moves; else all.
     """
     x, t = np.nan_to_num(np.asarray(stream.x, np.float64)), stream.t
     if len(x) < 3 or np.count_nonzero(np.ptp(x, axis=0) > p.equal) < WHOLE or t[-1] <= t[0]:
@@ -290,8 +293,11 @@ def _held(stream: Stream, p: Params, *, always: bool) -> Iterator[Outcome]:
         said = "the rate (fps) is not stated: how long a pose is held is unknown"
         yield Abstain("not-declared", said, stream.name, "held")
         return
-    kept = np.full(len(first), True) if always else stop_speed(x, t, first, last) >= p.stop
-    first, last = first[kept], last[kept]
+    if requests is not None:
+        kept = stop_speed(x, t, first, last) >= p.stop
+        for request in requests:
+            kept &= ~_moves(request, t[first], t[last])
+        first, last = first[kept], last[kept]
     edge = (first == 0) | (last == len(x) - 1)
     seconds = np.asarray((t[last] - t[first]) * 1e-9)
     share = np.full(int(edge.sum()), float(seconds[edge].sum() / ((t[-1] - t[0]) * 1e-9)))
@@ -319,6 +325,12 @@ def _held(stream: Stream, p: Params, *, always: bool) -> Iterator[Outcome]:
             yield Evidence(value, t[a], t[b], apart=True, **about)
         else:
             yield Evidence.single(0.0, *span(t), **about)
+
+
+def _moves(request: Stream, t0: NDArray[np.int64], t1: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """(k,) whether a request changes between two times."""
+    changes = request.t[1:][(np.diff(np.asarray(request.x, np.float64), axis=0) != 0).any(axis=1)]
+    return np.searchsorted(changes, t1, "left") > np.searchsorted(changes, t0, "right")
 
 
 def _evidence(
