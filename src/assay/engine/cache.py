@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 import pickle
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any, Final
 
 from assay.errors import UnreadableError
 from assay.feature import Feature, Features
@@ -22,8 +24,9 @@ __all__ = ["PixelCache"]
 class PixelCache:
     """Pixel features of one run, one file each below ``folder`` (None: nothing is kept).
 
-    The folder is private to this run or the caller's own, never part of a corpus or run folder that may have
-    come from strangers: it holds pickles.
+    The folder is private to this run or the caller's own, and never part of a corpus. Its pickles may name
+    numpy's arrays and Assay's dataclasses and nothing else, so that none of them runs code; what is damaged
+    or another feature's is decoded anew.
     """
 
     folder: Path | None
@@ -42,14 +45,37 @@ class PixelCache:
     def _through(self, features: Features, feature: Feature, folder: Path) -> None:
         key = _key(features, feature)
         path = folder / f"{feature.name}-{key}.pickle"
-        if path.is_file():
-            features.values[feature.name] = pickle.loads(path.read_bytes())  # noqa: S301 - our own file
-            return
+        with contextlib.suppress(Exception):  # absent, cut, of another kind: decoded anew
+            with path.open("rb") as file:
+                known, value = _Plain(file).load()
+            if known == [feature.name, key]:
+                features.values[feature.name] = value
+                return
         with contextlib.suppress(Exception):  # whoever asks for the feature meets the error again
             value = features.get(feature.name)
-            draft = path.with_suffix(".part")
-            draft.write_bytes(pickle.dumps(value, protocol=5))
+            draft = path.with_suffix(f".{os.getpid()}.part")
+            draft.write_bytes(pickle.dumps(([feature.name, key], value), protocol=5))
             draft.replace(path)
+
+
+_NUMPY: Final = frozenset({"_frombuffer", "_reconstruct", "dtype", "ndarray", "scalar"})
+
+
+class _Plain(pickle.Unpickler):
+    """Reads pickles that name nothing but arrays and Assay's own dataclasses."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        """The class of that name.
+
+        Raises:
+            UnpicklingError: if it is neither.
+        """
+        if module.partition(".")[0] == "numpy" and name in _NUMPY:
+            return super().find_class(module, name)
+        found = super().find_class(module, name) if module.startswith("assay.") else None
+        if not (isinstance(found, type) and is_dataclass(found) and found.__module__.startswith("assay.")):
+            raise pickle.UnpicklingError(f"{module}.{name} is not kept here")
+        return found
 
 
 def _key(features: Features, feature: Feature) -> str:

@@ -62,8 +62,7 @@ class Settings:
     decode: Decode = "auto"
     calibration: Path | None = None
     cache: Path | None = None
-    """Where what was decoded is kept between runs, by content. Only for a folder that is your own: it holds
-    pickles."""
+    """Where what was decoded is kept between runs, by content; a folder of your own, never in a corpus."""
 
 
 Watcher = Callable[[Progress], None]
@@ -144,7 +143,7 @@ def prepare(paths: Sequence[Path], chosen: Settings) -> tuple[Corpus, ...]:
             "too few worker processes", where="jobs", found=str(chosen.jobs), expected="1 or more"
         )
     names = [p.resolve().name for p in paths]
-    return tuple(
+    listed = tuple(
         discover(
             path,
             sheet_file=Path(chosen.sheet) if chosen.sheet else None,
@@ -153,6 +152,9 @@ def prepare(paths: Sequence[Path], chosen: Settings) -> tuple[Corpus, ...]:
         )
         for i, (path, name) in enumerate(zip(paths, names, strict=True))
     )
+    if chosen.cache is not None:
+        _refuse_inside(Path(chosen.cache), listed, "cache", "--cache")
+    return listed
 
 
 def calibrated(
@@ -279,8 +281,10 @@ def _default_out(corpora: Sequence[Corpus]) -> Path:
     return next(p for p in (base, *(Path(f"{base}-{i}") for i in range(2, 1000))) if not p.exists())
 
 
-def _refuse_inside(folder: Path, corpora: Sequence[Corpus]) -> None:
+def _refuse_inside(
+    folder: Path, corpora: Sequence[Corpus], what: str = "run folder", option: str = "--out"
+) -> None:
     for corpus in corpora:
         if folder.resolve().is_relative_to(corpus.listing.root.resolve()):
-            raise UsageError("the run folder would lie inside the corpus", where=str(folder),
-                             remedy="choose --out elsewhere: Assay never writes to a corpus")  # fmt: skip
+            raise UsageError(f"the {what} would lie inside the corpus", where=str(folder),
+                             remedy=f"choose {option} elsewhere: Assay never writes to a corpus")  # fmt: skip
