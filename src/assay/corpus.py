@@ -129,7 +129,10 @@ def _choose(path: Path) -> tuple[Reader, dict[str, Probe]]:
 
 
 def _own_sheet(root: Path) -> tuple[dict[str, Any], tuple[Claim, ...]]:
-    """The corpus's own sheet; a broken one is a finding about the corpus, and the run goes on without."""
+    """The corpus's own sheet; a broken one is a finding about the corpus, and the run goes on without.
+
+    What a broken one promised of its clocks is unknown, which is not the same as nothing.
+    """
     if not (root / SHEET).exists():
         return {}, ()
     try:
@@ -139,7 +142,8 @@ def _own_sheet(root: Path) -> tuple[dict[str, Any], tuple[Claim, ...]]:
         _known_bodies(said, partial(_body_of_corpus, root))
         return said, ()
     except (UnreadableError, UsageError, UnicodeDecodeError) as error:
-        return {}, (Claim("readable", SHEET, "a corpus sheet", str(error), 1.0, where=SHEET),)
+        broken = Claim("readable", SHEET, "a corpus sheet", str(error), 1.0, where=SHEET)
+        return {"sync": "unreadable"}, (broken,)
 
 
 def _buyer_sheet(path: Path) -> dict[str, Any]:

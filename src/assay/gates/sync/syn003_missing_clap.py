@@ -90,6 +90,10 @@ CASES = (
         "nobody promises a clap", lambda: replace(recorded(), sync="ptp"), "n/a", features=lambda: _NO_FILES
     ),
     Case(
+        "the sheet cannot be read", lambda: replace(recorded(), sync="unreadable"), "abstain",
+        reason="unreadable", features=lambda: _NO_FILES,
+    ),
+    Case(
         "nothing that could show it", lambda: recorded().without_stream(_MICROPHONE), "abstain",
         reason="absent-stream", features=lambda: _NO_FILES,
     ),
@@ -102,7 +106,7 @@ CASES = (
 
 def not_applicable(ep: Episode, p: Params) -> NotApplicable | None:
     """Nothing was promised."""
-    return None if ep.sync == "clap" else NotApplicable("no-clap-promised", "sheet: sync")
+    return None if ep.sync in ("clap", "unreadable") else NotApplicable("no-clap-promised", "sheet: sync")
 
 
 @gate(
@@ -111,6 +115,9 @@ def not_applicable(ep: Episode, p: Params) -> NotApplicable | None:
 )  # fmt: skip
 def missing_clap(ep: Episode, p: Params, claps: Claps) -> Iterator[Outcome]:
     """Count the claps of each stream that should show them, at each promised end."""
+    if ep.sync == "unreadable":
+        yield Abstain("unreadable", "what the corpus's sheet promises")
+        return
     sign = ep.meta.get("clap/sign") or "clap"
     named = ep.meta.get("clap/streams")
     yield from (
