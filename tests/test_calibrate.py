@@ -103,7 +103,10 @@ def test_a_calibration_reads_back_as_it_was_written(tmp_path: Path) -> None:
     assert mean_of(IDS[:11]).digest != learnt.digest
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", "3", '{"models": {"a": {}}, "took_part": {}}', "null"])
+OTHERS = ["", "[]", "{}", "3", '{"models": {"a": {}}, "took_part": {}}', "null", "[" * 100_000]
+
+
+@pytest.mark.parametrize("text", OTHERS, ids=lambda t: t[:20])
 def test_another_file_is_no_calibration(text: str, tmp_path: Path) -> None:
     (tmp_path / "c.json").write_text(text)
     with pytest.raises(RunError, match=r"not a calibration \(found \w+\); make one with assay calibrate\.$"):

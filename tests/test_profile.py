@@ -117,6 +117,11 @@ def test_a_file_that_is_no_profile_is_refused(
     assert str(caught.value) == REFUSED[text]
 
 
+def test_lists_in_lists_in_lists_are_no_profile(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="the profile is not TOML"):
+        load_profile(written(tmp_path, "name = " + "[" * 100_000))
+
+
 def test_a_profile_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"cannot be read \(found No such file or directory, expected"):
         load_profile(tmp_path / "none.toml")

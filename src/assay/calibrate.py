@@ -97,7 +97,7 @@ class Calibration:
             made = Calibration(data["models"], data["took_part"], tuple(data["learnt_on"]))
             said = data["digest"]
             found = _digest(made._content())
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise RunError("not a calibration", where=str(path), found=type(error).__name__,
                            remedy="make one with assay calibrate") from error  # fmt: skip
         if said != found:

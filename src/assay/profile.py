@@ -93,7 +93,7 @@ def load_profile(path: Path) -> Profile:
 def _parse(text: str, where: str) -> Profile:
     try:
         data: dict[str, Any] = tomllib.loads(text)
-    except ValueError as error:  # also a number of thousands of digits
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits, lists in lists in lists
         raise UsageError("the profile is not TOML", where=where, found=str(error),
                          remedy="see docs/guide.md for what a profile may hold") from error  # fmt: skip
     strange = set(data) - {"name", "extends", "effects", "params"}

@@ -42,7 +42,9 @@ def probe(path: Path) -> Probe:
             return _of_info(json_of(path, INFO))
         return _without_info(path)
     except UnreadableError as error:
-        return Probe(0.3, f"has {INFO}, but {error.what}")
+        # Its videos alone are no corpus of videos: the joints beside them would go unmentioned.
+        rows = any((path / "data").glob("chunk-*/*.parquet"))
+        return Probe(0.95 if rows else 0.3, f"has {INFO}, but {error.what}")
     except (OSError, ValueError, RuntimeError) as error:
         return Probe(0.0, f"cannot be looked at ({type(error).__name__})")
 
