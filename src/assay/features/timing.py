@@ -13,7 +13,7 @@ from assay.embodiment.kinematics import link_poses
 from assay.feature import feature
 from assay.model import Clock, Episode, Kind, Role, Stream
 from assay.signals.clocks import jitter
-from assay.signals.offsets import BELIEVED, Offset, offsets_of
+from assay.signals.offsets import BELIEVED, Offset, offsets_of, windows
 
 __all__ = ["Timing", "timing"]
 
@@ -79,7 +79,7 @@ class Timing:
     cure: str = ""
 
 
-@feature(reads=tuple(role for role in Role if role not in _UNTIMED))
+@feature(reads=tuple(role for role in Role if role not in _UNTIMED), version=2)
 def timing(
     ep: Episode, ticks: Any, apart: Any, held: Any, claps: Any, outside: Any, content: Any, poses: Any
 ) -> tuple[Timing, ...]:
@@ -189,14 +189,13 @@ def _by_deviation(ep: Episode, pair: Timing, offsets: Sequence[Offset]) -> Timin
 
 
 def _paired(pair: Timing, clock: Any, *, sensed: bool) -> Timing:
-    """Stamps of paired rows: the worse of the first and the last ten."""
-    ends = [clock.rows[part] * 1e-9 for part in (slice(None, 10), slice(-10, None))]
-    worst = max(ends, key=lambda d: abs(float(np.median(d))))
-    u = 1.2533 * float(np.std(worst)) / len(worst) ** 0.5
+    """Stamps of paired rows: the worst window of ten, as in SYN001."""
+    level, error, _ = windows(clock.rows, 10)
+    at = int(np.argmax(np.abs(level)))
     detail = "" if sensed else "stamped on arrival: the way from event to stamp is not in it"
     return replace(
         pair, settled="measured" if sensed else "bounded", by="stamps", reference="absolute",
-        seconds=float(np.median(worst)), u=u, detail=detail, cure="" if sensed else _PROVE["clap"],
+        seconds=float(level[at]), u=float(error[at]), detail=detail, cure="" if sensed else _PROVE["clap"],
     )  # fmt: skip
 
 

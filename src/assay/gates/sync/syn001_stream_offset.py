@@ -9,8 +9,11 @@ latest.
 
 Method: All evidence that there is, each named. *stamps*: where both streams carry real clocks (made by the
 sensor or at receipt) with as many pictures as rows, the median difference of the stamps of paired samples
-over the first and over the last ten; otherwise the difference of the first and of the last stamps; and
-stamps that lie after their own receipt (or log) while those of the other stream do not. *claps*, *trigger*,
+over every ten rows, each with its own error; otherwise the difference of the first and of the last stamps,
+which does not pass where the camera's shortest way to a later clock, within 3 s, changes in between against
+the joints' by more than the limit; and stamps that lie after their own receipt (or log) while those of the
+other stream do not. Stamps that never move, or that both streams share to the nanosecond in every row, are
+one clock written twice and say nothing of when a picture was taken. *claps*, *trigger*,
 *log*: events that both streams show, or what the sheet's evidence says; of claps two have to agree, at one
 end or at both, since one may be a glitch: alone it is a figure without a verdict. *content*: the motion of
 picture blocks against the motion that the joints predict, by a map learnt from the corpus's other episodes;
@@ -28,7 +31,8 @@ Source: own measurement on 24 real episodes (docs/power/SYN001.md); yanlai00/bri
 (images one or two steps late), almond-bot/axol PR 34 and unitreerobotics/xr_teleoperate#22 (rows that are
 not of one instant), RocSync (arXiv 2511.14948) for what stamps can reach.
 
-Blind spots: Stamps made at receipt hold the transport's delay, which no stamp shows. A lateness that a
+Blind spots: Stamps made at receipt hold the transport's delay, which no stamp shows. Where pictures and rows
+differ in number and no later clock stamped both, stamps are held together at the ends only. A lateness that a
 whole corpus shares needs a clap or a declared offset. Content cannot tell still scenes, gaits of one rhythm,
 cameras that do not see the robot, or what only a few episodes teach.
 
@@ -48,7 +52,7 @@ from assay.features.content import Content
 from assay.gate import Abstain, Case, Evidence, NotApplicable, Outcome, gate, param
 from assay.model import Clock, Episode, Kind, Role, Stream
 from assay.signals.content_lag import Estimate
-from assay.signals.offsets import BELIEVED, Offset, offsets_of
+from assay.signals.offsets import BELIEVED, Offset, offsets_of, wander, windows
 from assay.synth import retime, teleop
 
 _CAMERA = "observation.images.cam_0"
@@ -74,8 +78,21 @@ class Params:
     )
 
 
-def _late(seconds: float, clock: Clock = Clock.SENSOR) -> Episode:
-    return retime(teleop(clock=clock), _CAMERA, lambda t: t + round(seconds * 1e9))
+def _late(seconds: float, clock: Clock = Clock.SENSOR, shape: str = "flat") -> Episode:
+    """The camera's own stamps; late throughout, in a half sine, or for a second amid the episode."""
+
+    def own(t: NDArray[np.int64]) -> NDArray[np.int64]:
+        x = np.linspace(0.0, 1.0, len(t))
+        part = {"flat": np.ones(len(t)), "bow": np.sin(np.pi * x), "amid": (x > 0.4) & (x < 0.5)}[shape]
+        noise = np.random.default_rng(1).normal(0.0, 1e5, len(t))
+        return t + np.rint(noise + seconds * 1e9 * part).astype(np.int64)
+
+    return retime(teleop(clock=clock), _CAMERA, own)
+
+
+def _stopped() -> Episode:
+    """A camera whose clock stands still."""
+    return retime(teleop(clock=Clock.SENSOR), _CAMERA, lambda t: np.full(len(t), t[0]))
 
 
 def _slow(share: float) -> Episode:
@@ -101,8 +118,11 @@ def _clapped(seconds: float) -> dict[str, Any]:
     return {"claps": (clap,), **_seen(why="not-calibrated")}
 
 
-def _logged(seconds: float) -> Episode:
-    """Stamps of one instant, the recorder's 3 ms after them; the camera's own are moved, its ends apart."""
+def _logged(seconds: float, bow: float = 0.0) -> Episode:
+    """Stamps of one instant, the recorder's 3 ms after them; the camera's own are moved, its ends apart.
+
+    With a bow the camera's own stamps are early by up to so many seconds amid the episode.
+    """
     ep = _late(0.0)
     for s in ep.streams:
         ep = ep.with_stream(replace(s, t=s.t + 10**9, stamps={Clock.LOG: s.t + 10**9 + 3_000_000}))
@@ -110,6 +130,7 @@ def _logged(seconds: float) -> Episode:
     assert camera is not None
     t = np.linspace(camera.t[0], camera.t[-1], 200).astype(np.int64)
     log = t + round((0.003 - seconds) * 1e9)
+    t = t - np.rint(bow * 1e9 * np.sin(np.pi * np.linspace(0, 1, 200))).astype(np.int64)
     return ep.with_stream(replace(camera, t=t, x=camera.x[:200], stamps={Clock.LOG: log}))
 
 
@@ -125,8 +146,19 @@ CASES = (
     Case("37 ms early, stamped at receipt", lambda: _late(-0.037, Clock.RECEIVE), "fail", channel="absolute"),
     Case("drifts by 20 ms over the episode", lambda: _slow(0.002), "pass"),
     Case(
-        "drifts by 50 ms over the episode", lambda: _slow(0.005), "fail", at=(9.6, 10.1), channel="absolute",
+        "drifts by 50 ms over the episode", lambda: _slow(0.005), "fail", at=(6.5, 10.1), channel="absolute",
     ),
+    Case("25 ms late amid the episode", lambda: _late(0.025, shape="bow"), "pass"),
+    Case("100 ms late amid the episode, both ends meet", lambda: _late(0.1, shape="bow"), "fail",
+         at=(0.9, 9.1), channel="absolute"),
+    Case("40 ms early for a second", lambda: _late(-0.04, shape="amid"), "fail", at=(3.9, 5.1),
+         channel="absolute"),
+    Case("one stamp for camera and joints", lambda: teleop(clock=Clock.SENSOR), "abstain",
+         features=lambda: _seen(why="not-calibrated")),
+    Case("one stamp for both, content as the corpus", lambda: teleop(clock=Clock.SENSOR), "pass",
+         features=lambda: _seen(0.012)),
+    Case("a clock that stands still", _stopped, "abstain",
+         features=lambda: _seen(why="not-calibrated")),
     Case("content: 12 ms from the corpus", teleop, "pass", features=lambda: _seen(0.012)),
     Case("content: two pictures late", teleop, "fail", at=(0.0, 10.0), channel="deviation",
          features=lambda: _seen(0.067)),
@@ -153,6 +185,9 @@ CASES = (
          features=lambda: {"content": {_CAMERA: replace(_seen(0.0)["content"][_CAMERA], lag=0.230)}}),
     Case("stamped 30 ms after the log, both ends meet", lambda: _logged(0.033), "pass"),
     Case("stamped 47 ms after the log, both ends meet", lambda: _logged(0.050), "fail", channel="absolute"),
+    Case("stamps 20 ms early against the log amid the episode", lambda: _logged(0.0, bow=0.02), "pass"),
+    Case("stamps 150 ms early against the log amid the episode", lambda: _logged(0.0, bow=0.15), "abstain",
+         reason="reference-noisy"),
     Case("stamps 37 ms late, content as the corpus", lambda: _late(0.037), "fail", channel="absolute",
          features=lambda: _seen(0.0)),
     Case("stamps of one instant, content three pictures late", lambda: _late(0.0), "fail",
@@ -181,7 +216,7 @@ def not_applicable(ep: Episode, p: Params) -> NotApplicable | None:
     return NotApplicable("one-clock", "sheet: sync, kind") if one else None
 
 
-@gate(code="SYN001", name="stream-offset", version=4, reads=[Role.CAMERA, *_JOINTS],
+@gate(code="SYN001", name="stream-offset", version=5, reads=[Role.CAMERA, *_JOINTS],
       not_applicable=not_applicable)  # fmt: skip
 def stream_offset(
     ep: Episode, p: Params, content: Mapping[str, Content], claps: Any, outside: Any, pair_lags: Any
@@ -219,17 +254,28 @@ def _all(
     if not told and spoken:
         yield _bounded(camera, joints[0], seen, p)
     elif not told:
-        which = camera if camera.clock not in _REAL else joints[0]
-        detail = f"{which.name} is stamped by its {which.clock} clock"
-        yield Abstain("nominal-clock", detail, camera.name, "absolute")
+        yield Abstain("nominal-clock", _mute(camera, joints[0]), camera.name, "absolute")
+
+
+def _mute(camera: Stream, joints: Stream) -> str:
+    """Why the stamps of the two say nothing of their offset; empty where they do."""
+    for one in (camera, joints):
+        if one.clock not in _REAL:
+            return f"{one.name} is stamped by its {one.clock} clock"
+        if len(one) > 1 and one.t.min() == one.t.max():
+            return f"the stamps of {one.name} never move"
+    if len(camera) > 1 and np.array_equal(camera.t, joints.t):
+        return f"{camera.name} and {joints.name} share every stamp to the ns: one clock, written twice"
+    return ""
 
 
 def _absolute(
     ep: Episode, camera: Stream, joints: Sequence[Stream], seen: Content, events: Sequence[Offset], p: Params
 ) -> Iterator[Outcome]:
     """What stamps, events and a declared offset say, each on its own."""
-    if camera.clock in _REAL and joints[0].clock in _REAL:
+    if not _mute(camera, joints[0]):
         yield _offset(camera, joints[0], p)
+        yield from _between(camera, joints[0], p)
         yield from _impossible(camera, joints[0], p)
     mine = [o for o in (_towards(o, camera, joints) for o in events) if o is not None]
     for by in dict.fromkeys(o.by for o in mine):
@@ -331,18 +377,36 @@ def _sense(value: NDArray[np.float64]) -> str:
 
 
 def _offset(camera: Stream, joints: Stream, p: Params) -> Evidence:
-    """Two samples: the beginning and the end of the episode."""
-    n = min(max(int(p.pairs), 1), len(camera), len(joints))
-    paired = len(camera) == len(joints)
-    heads, tails = (camera.t[:n], joints.t[:n]), (camera.t[-n:], joints.t[-n:])
-    value, u = np.transpose([_median(*heads), _median(*tails)]) if paired else (_edges(camera, joints), 0.0)
-    when = "after" if float(np.nansum(value)) > 0 else "before"  # a picture taken later shows a later scene
-    t0 = np.array([joints.t[0], joints.t[-n]], np.int64)
-    t1 = np.array([joints.t[n - 1], joints.t[-1]], np.int64)
+    """A sample for every window of paired rows; else the beginning and the end of the episode."""
+    if len(camera) == len(joints):
+        value, u, rows = windows(camera.t - joints.t, int(p.pairs))
+        t0, t1 = joints.t[rows].T
+    else:
+        value, u = _edges(camera, joints), np.zeros(2)
+        n = min(max(int(p.pairs), 1), len(camera), len(joints))
+        t0, t1 = joints.t[[0, -n]], joints.t[[n - 1, -1]]
+    worst = value[int(np.argmax(np.abs(value)))]
+    when = "after" if worst > 0 else "before"  # a picture taken later shows a later scene
     return Evidence(
         np.abs(value), t0, t1, "s", _limit(camera, p), u=u, stream=camera.name, against=joints.name,
         channel="absolute", note=f"pictures taken {when} the joints beside them", by="stamps",
     )  # fmt: skip
+
+
+def _between(camera: Stream, joints: Stream, p: Params) -> Iterator[Abstain]:
+    """Whether a later clock contradicts that unpaired stamps which meet at the ends do so in between."""
+    both = (camera, joints)
+    later = next((c for c in (Clock.RECEIVE, Clock.LOG) if all(_further(s, c) for s in both)), None)
+    if len(camera) == len(joints) or later is None:
+        return
+    changed = wander((camera.t, camera.stamps[later]), (joints.t, joints.stamps[later]))
+    if changed > _limit(camera, p):
+        detail = f"the way to the {later} stamp changes by {changed * 1e3:.0f} ms: the clock, or a long queue"
+        yield Abstain("reference-noisy", detail, camera.name, "absolute")
+
+
+def _further(stream: Stream, clock: Clock) -> bool:
+    return stream.clock is not clock and len(stream.stamps.get(clock, ())) == len(stream)
 
 
 def _impossible(camera: Stream, joints: Stream, p: Params) -> Iterator[Evidence]:
@@ -372,12 +436,6 @@ def _way(stream: Stream) -> float:
     both = (there > 0) & (stream.t > 0)
     way = float(np.median((there - stream.t)[both])) * 1e-9 if both.any() else float("nan")
     return way if abs(way) < _DAY else float("nan")
-
-
-def _median(a: NDArray[np.int64], b: NDArray[np.int64]) -> tuple[float, float]:
-    """Median difference in seconds and its standard error."""
-    d = (a - b) * 1e-9
-    return float(np.median(d)), float(1.2533 * np.std(d) / np.sqrt(len(d)))
 
 
 def _edges(camera: Stream, joints: Stream) -> NDArray[Any]:

@@ -1,0 +1,113 @@
+"""What stamps say of the offset between two streams, and when they say nothing."""
+
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from assay import plugs
+from assay.counts import AT_LIMIT
+from assay.examine import examine
+from assay.feature import Features
+from assay.features.content import Content
+from assay.judge import Judgement
+from assay.model import Clock, Episode
+from assay.signals.offsets import wander, windows
+from assay.synth import retime, teleop
+
+CAMERA, STATE = "observation.images.cam_0", "observation.state"
+MUTE: dict[str, Any] = {"content": {CAMERA: Content(why="not-calibrated")}, "pictures": None}
+
+
+def judged(ep: Episode, code: str = "SYN001") -> Judgement:
+    gate = plugs.gates()[code]
+    return examine(gate, Features(ep, plugs.features(), {}, MUTE), gate.params(), "x")
+
+
+def own(ep: Episode, sigma: float = 0.3e6) -> Episode:
+    """The camera stamped by itself."""
+    noise = np.random.default_rng(4).normal(0, sigma, len(ep.streams[0])).astype(np.int64)
+    return retime(ep, CAMERA, lambda t: t + noise)
+
+
+def bowed(t: np.ndarray, seconds: float) -> np.ndarray:
+    return t + np.rint(seconds * 1e9 * np.sin(np.pi * np.linspace(0, 1, len(t)))).astype(np.int64)
+
+
+@pytest.mark.parametrize("late", [0.1, -0.1])
+def test_a_camera_late_amid_the_episode_fails_where_it_is_late(late: float) -> None:
+    clean = own(teleop(20.0, clock=Clock.SENSOR))
+    assert judged(clean).verdict.status != "fail"
+    found = judged(retime(clean, CAMERA, lambda t: bowed(t, late)))
+    assert found.verdict.status == "fail"
+    assert found.verdict.worst == pytest.approx(0.1, abs=0.003)
+    (place,) = found.findings
+    assert 2.0 < place.t0 * 1e-9 < 2.5
+    assert 17.5 < place.t1 * 1e-9 < 18.3
+    assert ("after" in place.note) == (late > 0)
+
+
+def test_single_late_stamps_and_jitter_do_not_fail() -> None:
+    ep = own(teleop(60.0, clock=Clock.SENSOR), sigma=5e6)
+    spiky = retime(ep, CAMERA, lambda t: t + 200_000_000 * (np.arange(len(t)) % 40 == 7))
+    (stamps,) = [m for m in judged(spiky).measures if m.by == "stamps"]
+    assert (stamps.sure[AT_LIMIT], stamps.maybe[AT_LIMIT]) == (0, 0)
+
+
+def test_the_timing_table_tells_the_same() -> None:
+    late = retime(own(teleop(20.0, clock=Clock.SENSOR)), CAMERA, lambda t: bowed(t, 0.1))
+    rows = Features(late, plugs.features(), {}, MUTE).get("timing")
+    (row,) = [r for r in rows if r.stream == CAMERA]
+    assert row.seconds == pytest.approx(0.1, abs=0.003)
+
+
+def test_one_clock_written_twice_is_no_evidence() -> None:
+    found = judged(teleop(clock=Clock.SENSOR))
+    assert found.verdict.status == "abstain"
+    assert "written twice" in " ".join(m.detail for m in found.measures)
+    one = retime(teleop(clock=Clock.SENSOR), CAMERA, lambda t: t + (np.arange(len(t)) == 5))
+    assert [m.by for m in judged(one).measures if m.by] == ["stamps"]
+
+
+@pytest.mark.parametrize("length", [300, 200])
+def test_a_clock_that_stands_still_is_no_evidence(length: int) -> None:
+    ep = teleop(clock=Clock.SENSOR)
+    camera = ep.stream(CAMERA)
+    assert camera is not None
+    t = np.full(length, camera.t[0])
+    still = ep.with_stream(replace(camera, t=t, x=np.empty((length, 0))))
+    found = judged(still)
+    assert found.verdict.status == "abstain"
+    assert "never move" in " ".join(m.detail for m in found.measures)
+
+
+def test_windows_reach_the_end_and_their_errors_do_not_vanish() -> None:
+    d = np.random.default_rng(0).normal(0, 1e6, 47).astype(np.int64)
+    d[10:20] = 5_000_000
+    level, u, rows = windows(d, 10)
+    assert rows.tolist() == [[0, 9], [10, 19], [20, 29], [30, 39], [37, 46]]
+    assert level[1] == pytest.approx(5e-3)
+    assert u[1] == np.median(u) > 1e-4
+    assert windows(d[:3], 10)[2].tolist() == [[0, 2]]
+
+
+def test_windows_cost_next_to_nothing() -> None:
+    d = np.zeros(100_000, np.int64)
+    windows(d[:100], 10)
+    began = time.perf_counter()
+    windows(d, 10)
+    assert (time.perf_counter() - began) / len(d) < 5e-6
+
+
+def test_ways_to_a_recorder_show_a_bow_and_no_short_queue() -> None:
+    joints, camera = (np.arange(0, 20 * 10**9, step) + 10**12 for step in (10_000_000, 33_333_333))
+    queue = np.where((camera > camera[200]) & (camera < camera[240]), 200_000_000, 0)
+    side = joints, joints + 3_000_000
+    assert wander((camera, camera + 5_000_000 + queue), side) < 1e-3
+    assert wander((bowed(camera, -0.15), camera + 5_000_000), side) == pytest.approx(0.13, abs=0.03)
+    log = 40_000_000 * (joints > joints[1000])
+    jumped = 40_000_000 * (camera > joints[1000])
+    assert wander((camera, camera + 5_000_000 + jumped), (joints, joints + 3_000_000 + log)) < 1e-3
+    assert wander((camera * 0, camera), side) == 0.0
