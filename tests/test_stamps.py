@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,11 @@ from assay.feature import Features
 from assay.features.content import Content
 from assay.judge import Judgement
 from assay.model import Clock, Episode
+from assay.sheet import Sheet
 from assay.signals.offsets import wander, windows
-from assay.synth import retime, teleop
+from assay.signals.pace import pace
+from assay.synth import recordings, retime, teleop
+from assay.synth.recordings import EPOCH, Rig, write_mcap
 
 CAMERA, STATE = "observation.images.cam_0", "observation.state"
 MUTE: dict[str, Any] = {"content": {CAMERA: Content(why="not-calibrated")}, "pictures": None}
@@ -23,7 +27,7 @@ MUTE: dict[str, Any] = {"content": {CAMERA: Content(why="not-calibrated")}, "pic
 
 def judged(ep: Episode, code: str = "SYN001") -> Judgement:
     gate = plugs.gates()[code]
-    return examine(gate, Features(ep, plugs.features(), {}, MUTE), gate.params(), "x")
+    return examine(gate, Features(ep, plugs.features(), {}, dict(MUTE)), gate.params(), "x")
 
 
 def own(ep: Episode, sigma: float = 0.3e6) -> Episode:
@@ -58,7 +62,7 @@ def test_single_late_stamps_and_jitter_do_not_fail() -> None:
 
 def test_the_timing_table_tells_the_same() -> None:
     late = retime(own(teleop(20.0, clock=Clock.SENSOR)), CAMERA, lambda t: bowed(t, 0.1))
-    rows = Features(late, plugs.features(), {}, MUTE).get("timing")
+    rows = Features(late, plugs.features(), {}, dict(MUTE)).get("timing")
     (row,) = [r for r in rows if r.stream == CAMERA]
     assert row.seconds == pytest.approx(0.1, abs=0.003)
 
@@ -111,3 +115,17 @@ def test_ways_to_a_recorder_show_a_bow_and_no_short_queue() -> None:
     jumped = 40_000_000 * (camera > joints[1000])
     assert wander((camera, camera + 5_000_000 + jumped), (joints, joints + 3_000_000 + log)) < 1e-3
     assert wander((camera * 0, camera), side) == 0.0
+
+
+def test_a_pace_is_not_told_where_time_stands_still(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    x = np.random.default_rng(0).normal(size=(200, 3))
+    assert pace(np.full(200, 10**18), x, x, 0.05, 0.8) is None
+    assert pace(np.zeros(1, np.int64), x[:1], x[:1], 0.05, 0.8) is None
+    monkeypatch.setattr(recordings, "_stamped", lambda rig, t, own: (EPOCH, EPOCH + t, EPOCH + t + 3_000_000))
+    write_mcap(tmp_path / "a.mcap", Rig(seconds=3.0))
+    plug = plugs.readers()["mcap"]
+    listing = plug.discover(tmp_path)
+    ep = plug.open(listing, listing.refs[0], None, Sheet())
+    found = {code: judged(ep, code).verdict.status for code in ("SYN001", "SYN005", "SYN006")}
+    assert found["SYN005"] == "fail"
+    assert found["SYN001"] != "pass"

@@ -47,9 +47,11 @@ def pace(
         fit: least share of the way's variance that the velocity must explain.
     """
     step = np.diff(t) * 1e-9
-    w = max(2, round(_WINDOW / float(np.median(step)))) if len(step) else 2
+    if not len(step) or not (step > 0).all():
+        return None
+    w = max(2, round(_WINDOW / float(np.median(step))))
     n = len(t) - w
-    if n < w * _WAYS or not (step > 0).all():
+    if n < w * _WAYS:
         return None
     seconds = (t[w:] - t[:-w])[:, None] * 1e-9
     way = x[w:] - x[:-w]
