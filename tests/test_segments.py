@@ -15,6 +15,7 @@ from assay.features.segments import Segments
 from assay.model import Channel, Episode, Role, Span, Stream
 from assay.signals.activity import BOTH, IDLE, LABELS, LOCOMOTION, MANIPULATION, NOT_KNOWN
 from assay.synth.episodes import edit, teleop
+from assay.synth.reaches import hanging
 from assay.synth.squats import squats
 
 LABELS_BY_EYE = Path(__file__).parent / "labels"
@@ -240,3 +241,17 @@ def test_agreement_with_spans_labelled_by_eye(real_data: Path, file: str) -> Non
     assert same / (same + other) >= 0.92, told
     walked_in_place = 1300  # smpl/walk_forward, whose pelvis is the origin
     assert unknown - walked_in_place <= 0.08 * (same + other), told
+
+
+def test_a_gate_on_hands_looks_where_the_human_works_though_the_robot_hangs_still() -> None:
+    found = segments(hanging())
+    assert (found.manipulation == 0).all()
+    assert (found.handled == 1).mean() > 0.9
+
+
+def test_declared_spans_and_a_robot_alone_are_handled_as_they_are_labelled() -> None:
+    for ep in (teleop(), squats()):
+        found = segments(ep)
+        assert (found.handled == found.manipulation).all()
+    spans = (Span(LABELS[IDLE], 0, 6_000_000_000, "declared"),)
+    assert (segments(replace(hanging(), spans=spans)).handled == 0).all()

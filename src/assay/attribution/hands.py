@@ -111,7 +111,7 @@ def _seen(features: Features, p: Any) -> Seen:
     """What RTG002 measured on: the same map, which was never fitted on this clip."""
     poses, segments = features.get("poses"), features.get("segments")
     model = features.get("hand_map")[group_of(features.ep)]
-    handled = segments.manipulation if segments is not None else np.full(len(poses.t), UNKNOWN)
+    handled = segments.handled if segments is not None else np.full(len(poses.t), UNKNOWN)
     return Seen(poses.t, poses.stream, features.get("grips"), features.get("source_hands"),
                 HandMap.of(model["map"]), model["held"], handled, p.limit)  # fmt: skip
 

@@ -6,7 +6,7 @@ This file finds the signals and lays them on an even grid of 30 Hz; `assay.signa
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from assay.embodiment import Embodiment
 from assay.embodiment.rotation import rotate
 from assay.feature import feature
-from assay.model import Episode, Role, Span, Stream
+from assay.model import Clock, Episode, Role, Span, Stream
 from assay.signals.activity import (
     IDLE,
     LABELS,
@@ -28,8 +28,9 @@ from assay.signals.activity import (
     any_of,
     decide,
 )  # fmt: skip
-from assay.signals.feet import length
+from assay.signals.feet import length, stamps
 from assay.signals.limbs import Hands, human_hands, robot_limbs
+from assay.signals.placing import placed
 from assay.signals.segmentation import (
     DAY,
     GRID,
@@ -66,6 +67,8 @@ class Segments:
         t: (n,) int64 ns, the stamps of ``stream``.
         label: (n,) index into `assay.signals.activity.LABELS`.
         locomotion, manipulation: (n,) 1 yes, 0 no, -1 unknown.
+        handled: (n,) the same of manipulation by the robot or by the human whom it follows: arms that hang
+            still while hers are at work are where a gate on hands must look.
         spans: the same as stretches without holes, known as ``inferred``, or ``declared`` where the episode's
             own spans say one of the five labels.
         sensitivity: share of frames whose label changes when all thresholds are lowered, and raised, by a
@@ -78,6 +81,7 @@ class Segments:
     label: Flags
     locomotion: Flags
     manipulation: Flags
+    handled: Flags
     spans: tuple[Span, ...]
     stream: str
     sensitivity: tuple[float, float]
@@ -121,12 +125,13 @@ def segments(ep: Episode, joint_groups: Sequence[Any]) -> Segments | None:
     _base(seen, base, soles, at)
     _fingers(seen, ep, at)
     _things(seen, ep, at)
-    return _told(ep, main.t, name, at, seen)
+    hers = _followed(ep, human, group.t, at) if group is not None and human is not None else None
+    return _told(ep, main.t, name, at, seen, hers)
 
 
 def _blank(t: NDArray[np.int64], name: str, why: str) -> Segments:
     none, missing = np.full(len(t), UNKNOWN), {"locomotion": why, "manipulation": why}
-    return Segments(t, np.zeros(len(t), np.int8), none, none, (), name, (0.0, 0.0), (), missing)
+    return Segments(t, np.zeros(len(t), np.int8), none, none, none, (), name, (0.0, 0.0), (), missing)
 
 
 def _is_places(stream: Stream) -> bool:
@@ -163,6 +168,18 @@ def _human(seen: Signals, stream: Stream, at: NDArray[np.int64]) -> None:
     across = x[:, hips[0], :2] - x[:, hips[1], :2] if min(hips) >= 0 else None
     heading = None if across is None else np.arctan2(-across[:, 0], across[:, 1])
     _travel(seen, x[:, root, :2], heading, x[:, feet] if feet else None, stream.name)
+
+
+def _followed(ep: Episode, human: Stream, on: NDArray[np.int64], at: NDArray[np.int64]) -> Flags | None:
+    """Whether the human beside a robot handles something; None where her hands or her clock are not known."""
+    rate = float(human.rate) if human.rate else None
+    t = stamps(human.t, rate, nominal=human.clock is Clock.NOMINAL)
+    t = None if t is None else placed(ep, human, t, on)
+    if t is None or len(t) < 2 or not (np.diff(t) > 0).all():
+        return None
+    hers = Signals()
+    _human(hers, replace(human, t=t), at)
+    return None if hers.hand is None else decide(hers, USUAL, len(at))[1]
 
 
 def _hands(seen: Signals, hands: Hands | None, whose: str) -> None:
@@ -257,21 +274,26 @@ def _things(seen: Signals, ep: Episode, at: NDArray[np.int64]) -> None:
             seen.evidence.append(f"contact {stream.name}")
 
 
-def _told(ep: Episode, t: NDArray[np.int64], name: str, at: NDArray[np.int64], seen: Signals) -> Segments:
+def _told(
+    ep: Episode, t: NDArray[np.int64], name: str, at: NDArray[np.int64], seen: Signals, hers: Flags | None
+) -> Segments:
     near = np.clip(np.rint((t - at[0]) * 1e-9 * GRID).astype(np.intp), 0, len(at) - 1)
     moves, acts, label = (flags[near] for flags in decide(seen, USUAL, len(at)))
+    handled = acts.copy() if hers is None else any_of(acts, hers[near])
     less, more = (float((decide(seen, p, len(at))[2][near] != label).mean()) for p in QUARTER_OFF)
     declared = [s for s in ep.spans if s.known == "declared" and s.label in LABELS]
     for span in declared:
         inside, code = (t >= span.t0) & (t < span.t1), LABELS.index(span.label)
         label[inside] = code
         moves[inside] = {IDLE: NO, MANIPULATION: NO, NOT_KNOWN: UNKNOWN}.get(code, YES)
-        acts[inside] = {IDLE: NO, LOCOMOTION: NO, NOT_KNOWN: UNKNOWN}.get(code, YES)
+        acts[inside] = handled[inside] = {IDLE: NO, LOCOMOTION: NO, NOT_KNOWN: UNKNOWN}.get(code, YES)
     told = np.zeros(len(t), bool)
     for span in declared:
         told |= (t >= span.t0) & (t < span.t1)
     evidence = (*seen.evidence, *(["declared spans"] if declared else []))
-    return Segments(t, label, moves, acts, _spans(t, label, told), name, (less, more), evidence, seen.unknown)
+    return Segments(
+        t, label, moves, acts, handled, _spans(t, label, told), name, (less, more), evidence, seen.unknown
+    )
 
 
 def _spans(t: NDArray[np.int64], label: Flags, told: NDArray[np.bool_]) -> tuple[Span, ...]:

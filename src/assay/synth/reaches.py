@@ -23,7 +23,7 @@ from assay.embodiment.rotation import rotate
 from assay.embodiment.tree import FIXED, HINGE
 from assay.model import Channel, Clock, Episode, Kind, Role, Stream
 
-__all__ = ["BODY", "FINGERED", "known_map", "moved", "reach", "scaled", "shaken"]
+__all__ = ["BODY", "FINGERED", "hanging", "known_map", "moved", "reach", "scaled", "shaken"]
 
 Floats = NDArray[np.float64]
 
@@ -113,6 +113,19 @@ def _rebuilt(ep: Episode | None, change: Callable[[Tree, Floats], None]) -> Epis
     p = body.tree.p.copy()
     change(body.tree, p)
     return replace(ep, embodiment=replace(body, tree=replace(body.tree, p=p)))
+
+
+def hanging() -> Episode:
+    """Arms that hang still beside a human whose hands work, and of whom neck and hips are known too."""
+    ep = reach()
+    joints, human = ep.stream("joints"), ep.stream("human/body_pos")
+    assert joints is not None
+    assert human is not None
+    more = {"neck": (0.0, 0.0, 1.5), "left_hip": (0.0, 0.1, 0.95), "right_hip": (0.0, -0.1, 0.95)}
+    channels = tuple(Channel(f"{n}.{e}", "m", Role.HUMAN_BODY) for n in more for e in "xyz")
+    x = np.concatenate([human.x, np.tile(np.ravel(list(more.values())), (len(human.t), 1))], axis=1)
+    ep = ep.with_stream(replace(human, x=x, channels=(*human.channels, *channels)))
+    return ep.with_stream(replace(joints, x=np.zeros_like(joints.x)))
 
 
 def shaken(sigma: float, ep: Episode | None = None, seed: int = 5) -> Episode:

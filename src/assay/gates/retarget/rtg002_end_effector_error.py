@@ -1,8 +1,9 @@
 """A hand is not where the human's hand says.
 
 What: the distance between the robot's hand and the reconstructed hand of the human that it follows, scaled to
-the robot: its mean over the frames in which something is handled, per hand; the same for fingertips where
-both have them. Where the clip moves an object, the distance from hand to object is compared instead.
+the robot: its mean over the frames in which one of the two handles something, per hand; the same for
+fingertips where both have them. Where the clip moves an object, the distance from hand to object is compared
+instead.
 
 Why: a policy copies what the hands do. Two centimetres beside the cup is no grasp, and playback does not show
 it; nor does it show fingertips that close beside the object while the wrist is right.
@@ -44,7 +45,7 @@ from assay.model import Episode, Listing, Role
 from assay.signals.likeness import likeness, shape_of
 from assay.signals.posture import Poses
 from assay.signals.reach import Grips, HandMap, Sources
-from assay.synth.reaches import FINGERED, known_map, moved, reach, scaled, shaken
+from assay.synth.reaches import FINGERED, hanging, known_map, moved, reach, scaled, shaken
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,7 @@ CASES = (
          channel="left", models=known_map()),
     Case("8 cm off, and nothing is handled", lambda: moved((0.08, 0, 0), ep=reach(still=True)), "n/a",
          models=known_map()),
+    Case("arms that hang while the human's hands work", hanging, "fail", models=known_map()),
     Case("not calibrated", reach, "abstain", reason="not-calibrated"),
     Case("another subject's map", reach, "abstain", reason="not-calibrated",
          models=known_map("another robot")),
@@ -111,7 +113,7 @@ def conclude(listing: Listing, facts: Mapping[str, Mapping[str, Any]], p: Params
     )  # fmt: skip
 
 
-@gate(code="RTG002", name="end-effector-error", conclude=conclude,
+@gate(code="RTG002", name="end-effector-error", version=2, conclude=conclude,
       reads=(Role.JOINT_POSITION, Role.BASE_POSE, Role.HUMAN_BODY))  # fmt: skip
 def measure(
     ep: Episode, p: Params, poses: Poses | None, grips: Grips | None, source_hands: Sources | None,
@@ -132,7 +134,7 @@ def measure(
         taught = "how the hands map" if grips.thing is None else "how objects are held"
         yield Abstain("not-calibrated", f"no other clip of {group} taught {taught}", poses.stream)
         return
-    handled = segments.manipulation if segments is not None else np.full(len(poses.t), UNKNOWN)
+    handled = segments.handled if segments is not None else np.full(len(poses.t), UNKNOWN)
     seen = Seen(poses.t, poses.stream, grips, source_hands, HandMap.of(model["map"]), model["held"], handled,
                 p.limit)  # fmt: skip
     for part in deciding(seen):
