@@ -21,8 +21,9 @@ TRUE = np.cumsum(np.r_[0, np.tile([100, 103, 98, 140], 3)[: N - 1]]) * 1_000_000
 """ns; when the rows were really taken, one of them late."""
 
 
-def opened(tmp_path: Path, want: frozenset[Role] | None = None, **columns: Any) -> Episode:
+def opened(tmp_path: Path, want: frozenset[Role] | None = None, fps: Any = 10, **columns: Any) -> Episode:
     made = Small("v2.1", [N])
+    made.info["fps"] = fps
     for name, x in columns.items():
         made.rows[0][name] = x
         made.info["features"][name] = {"dtype": str(np.asarray(x).dtype), "shape": [1], "names": None}
@@ -113,3 +114,52 @@ def test_ordinary_columns_are_no_stamps(tmp_path: Path) -> None:
     }
     info = read_info(made.write(tmp_path / "set"))
     assert not [f.name for f in info.features if is_stamp(f)]
+
+
+RATED = np.cumsum(np.r_[0, np.tile([100, 103, 98, 99], 3)[: N - 1]]) * 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("name", "x"),
+    [
+        ("capture_timestamp_ns", (EPOCH + RATED) // 1000),
+        ("capture_timestamp_us", (EPOCH + RATED) // 1_000_000),
+        ("capture_timestamp_us", EPOCH + RATED),
+        ("capture_timestamp_ms", (EPOCH + RATED) * 1e-9),
+        ("capture_timestamp_s", RATED * 1e-6),
+        ("capture_timestamp_ns", RATED // 1000),
+    ],
+)
+@pytest.mark.parametrize("fps", [10, "none"])
+def test_a_unit_that_the_rate_or_the_date_contradicts_is_not_known(
+    name: str, x: Any, fps: Any, tmp_path: Path
+) -> None:
+    if fps == "none" and x[0] == 0:
+        return  # counts from the start, at no known rate: nothing contradicts it
+    ep = opened(tmp_path, fps=fps, **{name: x, f"{TOP}.{name}": x + x.dtype.type(20 * (x[1] - x[0]) / 100)})
+    assert {of(ep, n).clock for n in (TOP, "observation.state")} == {Clock.NOMINAL}
+    assert not of(ep, TOP).stamps
+    told = [c for c in ep.claims if c.about == "unit of stamps"]
+    assert [(c.declared, c.size) for c in told] == [(name.rpartition("_")[2], 1.0)] * 2
+    assert "unit is not known" in " ".join(ep.source.conversions if ep.source else ())
+
+
+def test_a_clock_since_boot_and_one_stamp_of_1970_keep_their_unit(tmp_path: Path) -> None:
+    since = 20 * 86400 * 10**9 + RATED
+    unset = since.copy()
+    unset[5] = 0
+    ep = opened(tmp_path, capture_timestamp_ns=since, **{f"{TOP}.capture_timestamp_ns": unset})
+    assert of(ep, TOP).clock is Clock.SENSOR
+    assert not [c for c in ep.claims if c.about == "unit of stamps"]
+
+
+def test_stamps_named_after_the_state_or_the_action_are_no_joints(tmp_path: Path) -> None:
+    names = ("observation.state.capture_time_ns", "action.capture_time_ns", f"{TOP}.capture_time_ns")
+    ep = opened(
+        tmp_path, **dict(zip(names, (EPOCH + TRUE, EPOCH + TRUE + 3, EPOCH + TRUE + 10**8), strict=True))
+    )
+    assert {of(ep, n).clock for n in (TOP, "observation.state", "action")} == {Clock.SENSOR}
+    assert set(of(ep, TOP).t - of(ep, "observation.state").t) == {10**8}
+    assert set(of(ep, "action").t - of(ep, "observation.state").t) == {3}
+    assert [s.name for s in ep.by_role(Role.JOINT_POSITION, Role.REQUEST)] == ["observation.state", "action"]
+    assert {of(ep, n).role for n in names[:2]} == {Role.OTHER}

@@ -74,7 +74,7 @@ def _of_info(raw: Any) -> Probe:
 
 READER: Final = reader(
     name=NAME,
-    version=2,
+    version=3,
     title="LeRobot v2.0, v2.1, v3.0, with GR00T's modality.json",
     probe=probe,
     discover=discover,

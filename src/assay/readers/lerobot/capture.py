@@ -4,7 +4,7 @@
 a bare ``capture_timestamp`` stamps every numeric stream of the row, and no camera: when a row was made says
 nothing about when a picture was taken. Words tell who stamped (capture, sensor, device: the sensor; received,
 arrival, and what says nothing: on receipt; log, record, written: the log), a suffix or the size of the
-numbers the unit.
+numbers the unit. A unit that the declared rate contradicts is not known.
 
 Streams go over to these stamps only if every camera and every joint of the episode has some: measured times
 of one beside counted times of another would compare nothing. Otherwise they are kept beside. Stamps that lie
@@ -13,15 +13,15 @@ on the grid of the rate were made from it and are not used, nor are 32-bit float
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.model import Clock, Role, Stream
+from assay.model import Claim, Clock, Role, Stream
 from assay.readers.lerobot.info import Feature, Info
+from assay.readers.lerobot.meaning import STAMPS, TIMES, WHO, stamp_name, words
 from assay.readers.lerobot.parquet import column, is_numeric, values
 from assay.readers.lerobot.rows import Data
 from assay.readers.lerobot.streams import Found
@@ -30,30 +30,20 @@ __all__ = ["is_stamp", "restamped"]
 
 Ints = NDArray[np.int64]
 
-_STAMP: Final = frozenset({"timestamp", "timestamps", "stamp", "stamps"})
-_TIMES: Final = frozenset({"time", "times"})
-_WHO: Final = {
-    Clock.SENSOR: frozenset({"capture", "captured", "sensor", "device", "hardware", "hw", "exposure"}),
-    Clock.RECEIVE: frozenset({"receive", "received", "recv", "arrival", "host"}),
-    Clock.LOG: frozenset({"log", "logged", "record", "recorded", "written", "wall"}),
-}  # fmt: skip
 _UNITS: Final = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000, "sec": 1_000_000_000}
 _ROW: Final = frozenset({"observation", "frame", "row", "data"})
 _ANSWERS: Final = (Role.CAMERA, Role.DEPTH, Role.JOINT_POSITION, Role.REQUEST, Role.GRIPPER, Role.HAND_JOINTS)
 _GRID: Final = 1e-3
+_UNLIKE: Final = 30.0
+"""Times by which steps and declared period differ where the unit is another: 1000, give or take a rate."""
+_FIRST, _LAST = 1.42e9, 4.1e9  # s; 2015 and 2100
 _EPOCH: Final = 1e8
 """s; what counts further than three years counts from an epoch."""
 
 
-def _words(name: str) -> list[str]:
-    return re.findall(r"[a-z0-9]+", name.lower())
-
-
 def is_stamp(feature: Feature) -> bool:
     """Whether a feature is a column of stamps by its name and shape."""
-    found = set(_words(feature.name))
-    named = found & _STAMP or (found & _TIMES and found & frozenset().union(*_WHO.values()))
-    return feature.kind == "numeric" and bool(named) and feature.width in (None, 1)
+    return feature.kind == "numeric" and feature.width in (None, 1) and stamp_name(feature.name)
 
 
 def restamped(info: Info, data: Data, found: Found) -> None:
@@ -67,7 +57,8 @@ def restamped(info: Info, data: Data, found: Found) -> None:
         if t is not None:
             for name in _stamped_by(feature, info):
                 own.setdefault(name, {}).setdefault(_who(feature.name), t)
-    owing = [f.name for f in info.features if f.role in _ANSWERS and f.kind in ("numeric", "video", "image")]
+    kinds = ("numeric", "video", "image")
+    owing = [f.name for f in info.features if f.role in _ANSWERS and f.kind in kinds and not is_stamp(f)]
     whole = bool(own) and all(name in own for name in owing)
     start = min((int(t.min()) for stamps in own.values() for t in stamps.values() if len(t)), default=0)
     found.streams[:] = [_with(s, own.get(s.name, {}), whole, start) for s in found.streams]
@@ -89,13 +80,13 @@ def _with(stream: Stream, stamps: dict[Clock, Ints], whole: bool, start: int) ->
 
 def _stamped_by(feature: Feature, info: Info) -> list[str]:
     """The features that a column stamps: the one it names, else all numeric ones."""
-    drop = _STAMP | _TIMES | frozenset(_UNITS) | frozenset().union(*_WHO.values())
-    stem = [w for w in _words(feature.name) if w not in drop]
+    drop = STAMPS | TIMES | frozenset(_UNITS) | frozenset().union(*WHO.values())
+    stem = [w for w in words(feature.name) if w not in drop]
     others = [f for f in info.features if f.kind in ("numeric", "video", "image") and not is_stamp(f)]
     if not set(stem) - _ROW:
         return [f.name for f in others if f.kind == "numeric"]
-    exact = [f.name for f in others if _words(f.name) == stem]
-    tail = [f.name for f in others if _words(f.name)[-len(_core(stem)) :] == _core(stem)]
+    exact = [f.name for f in others if words(f.name) == stem]
+    tail = [f.name for f in others if words(f.name)[-len(_core(stem)) :] == _core(stem)]
     return exact or (tail if len(tail) == 1 else [])
 
 
@@ -104,8 +95,8 @@ def _core(stem: list[str]) -> list[str]:
 
 
 def _who(name: str) -> Clock:
-    found = set(_words(name))
-    return next((clock for clock, known in _WHO.items() if known & found), Clock.RECEIVE)
+    found = set(words(name))
+    return next((clock for clock, known in WHO.items() if known & found), Clock.RECEIVE)
 
 
 def _stamps(feature: Feature, data: Data, info: Info, found: Found) -> Ints | None:
@@ -116,8 +107,14 @@ def _stamps(feature: Feature, data: Data, info: Info, found: Found) -> Ints | No
     x, odd = values(said, 1)
     if x.shape[1:] != (1,) or len(x) < 3 or odd or not np.isfinite(x.astype(np.float64)).all():
         return None
-    t, why = _nanoseconds(x[:, 0], _words(feature.name)[-1])
-    if t is not None and info.fps and _made(t, 1e9 / float(info.fps)):
+    suffix = words(feature.name)[-1]
+    t, why = _nanoseconds(x[:, 0], suffix)
+    against = why if t is None else _scale(t, suffix, info)
+    if against and suffix in _UNITS and "unit" in against:
+        found.claims.append(Claim("declared", "unit of stamps", suffix, against, 1.0, feature.name))
+    if against:
+        t, why = None, against
+    elif t is not None and info.fps and _made(t, 1e9 / float(info.fps)):
         t, why = None, "they lie on the grid of the rate"
     if t is None:
         found.conversions.append(f"{feature.name}: no measured times, {why}")
@@ -143,6 +140,26 @@ def _nanoseconds(x: NDArray[Any], suffix: str) -> tuple[Ints | None, str]:
     value = x.astype(np.float64)
     whole = np.floor(value)
     return whole.astype(np.int64) * unit + np.rint((value - whole) * unit).astype(np.int64), ""
+
+
+def _scale(t: Ints, suffix: str, info: Info) -> str:
+    """What speaks against the unit by which stamps were read: steps of another size than the rate's.
+
+    Both the usual and the mean step have to, as one alone may be a clock that was set. Without a rate, a
+    suffix under which the stamps have no date while under another unit they have one.
+    """
+    step = np.abs(np.diff(t.astype(np.float64))) * 1e-9
+    usual, mean = float(np.median(step[step > 0])) if step.any() else 0.0, float(np.ptp(t)) * 1e-9 / len(step)
+    if not usual:
+        return ""  # a clock that stands still lies on every grid
+    if info.fps:
+        ratios = [x * float(info.fps) for x in (usual, mean)]
+        odd = min(ratios) > _UNLIKE or max(ratios) < 1 / _UNLIKE
+        return f"steps of {usual:.3g} s at {float(info.fps):g} Hz: their unit is not known" if odd else ""
+    seconds = float(np.median(t)) * 1e-9
+    dated = [u for u in (1e-6, 1e-3, 1.0, 1e3, 1e6, 1e9) if _FIRST < seconds * u < _LAST]
+    other = suffix in _UNITS and dated and 1.0 not in dated
+    return f"no date as {suffix}, but as another: their unit is not known" if other else ""
 
 
 def _made(t: Ints, period: float) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 from assay.errors import UnreadableError
 from assay.model import Channel, Claim, Role, StreamDecl
 from assay.readers.lerobot.files import Template, json_of, whole
-from assay.readers.lerobot.meaning import channel, sided, stream_role
+from assay.readers.lerobot.meaning import channel, sided, stamp_name, stream_role
 from assay.units import si_factor
 
 __all__ = ["BOOKKEEPING", "INFO", "MOST_CHANNELS", "Feature", "Info", "exact_rate", "read_info"]
@@ -251,9 +251,12 @@ def _numeric(
     channels = tuple(
         channel(n, name, part) for n, part in zip(names if fits and names else places, parts, strict=True)
     )
+    role = stream_role(name, channels)
+    if width <= 1 and stamp_name(name):  # not a joint, whatever it stamps
+        channels, role = tuple(Channel(c.name) for c in channels), Role.OTHER
     factors = tuple(si_factor(c.unit) for c in channels)
     return Feature(
-        name, dtype, shape, "numeric", stream_role(name, channels), -1 if names is None else len(names),
+        name, dtype, shape, "numeric", role, -1 if names is None else len(names),
         channels, *sided(name), parts=tuple(parts) if any(parts) else (),
         factors=factors if any(f != 1.0 for f in factors) else (),
     )  # fmt: skip

@@ -14,9 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.embodiment import Joint, cards, load
-from assay.model import Channel, Role
+from assay.model import Channel, Clock, Role
 
-__all__ = ["by_body", "channel", "in_scale", "sided", "stream_role"]
+__all__ = [
+    "STAMPS",
+    "TIMES",
+    "WHO",
+    "by_body",
+    "channel",
+    "in_scale",
+    "sided",
+    "stamp_name",
+    "stream_role",
+    "words",
+]
 
 _PARTS: Final[dict[str, Role]] = {"hand": Role.HAND_JOINTS, "gripper": Role.GRIPPER}
 
@@ -49,12 +60,27 @@ _WORDS: Final[tuple[tuple[Role, frozenset[str]], ...]] = tuple(
 _QUANTITY: Final = re.compile(r"[._](vel|velocity|qvel|dq|torque|tau|effort)$", re.IGNORECASE)
 _NUMBERED: Final = re.compile(r"j(?:oint|nt)?\d+|motor\d+")
 
+STAMPS: Final = frozenset({"timestamp", "timestamps", "stamp", "stamps"})
+TIMES: Final = frozenset({"time", "times"})
+WHO: Final = {
+    Clock.SENSOR: frozenset({"capture", "captured", "sensor", "device", "hardware", "hw", "exposure"}),
+    Clock.RECEIVE: frozenset({"receive", "received", "recv", "arrival", "host"}),
+    Clock.LOG: frozenset({"log", "logged", "record", "recorded", "written", "wall"}),
+}  # fmt: skip
+"""Words that tell of a stamp, and who made it."""
+
 _LIMBS: Final = ("arm", "leg", "hand", "gripper", "waist", "head", "neck", "torso")
 
 
 def words(text: str) -> list[str]:
     """The lower-case words of a name; camel case is split."""
     return re.findall(r"[a-z0-9]+", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", text).lower())
+
+
+def stamp_name(feature: str) -> bool:
+    """Whether a feature of this name holds stamps, such as ``observation.state.capture_time``."""
+    found = set(words(feature))
+    return bool(found & STAMPS or (found & TIMES and found & frozenset().union(*WHO.values())))
 
 
 @cache
