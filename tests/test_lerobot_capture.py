@@ -7,6 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from assay import plugs
+from assay.examine import examine
+from assay.feature import Features
 from assay.model import Clock, Episode, Role, Stream
 from assay.readers.lerobot import READER
 from assay.readers.lerobot.capture import is_stamp
@@ -163,3 +166,21 @@ def test_stamps_named_after_the_state_or_the_action_are_no_joints(tmp_path: Path
     assert set(of(ep, "action").t - of(ep, "observation.state").t) == {3}
     assert [s.name for s in ep.by_role(Role.JOINT_POSITION, Role.REQUEST)] == ["observation.state", "action"]
     assert {of(ep, n).role for n in names[:2]} == {Role.OTHER}
+
+
+@pytest.mark.parametrize(
+    ("row", "camera", "status"),
+    [(EPOCH, EPOCH, ""), (EPOCH + 2 * 10**18, EPOCH + 2 * 10**18, "fail"), (EPOCH, 10**9, "fail"),
+     (20 * 86400 * 10**9, 20 * 86400 * 10**9, "")],
+    ids=["2023", "2087", "a camera of 1970", "since boot"],
+)  # fmt: skip
+def test_stamps_keep_their_date(row: int, camera: int, status: str, tmp_path: Path) -> None:
+    columns = {"capture_timestamp_ns": row + TRUE, f"{TOP}.capture_timestamp_ns": camera + TRUE + 7}
+    ep = opened(tmp_path, **columns)
+    assert int(of(ep, "observation.state").t[0]) + ep.meta["stamps/start"] == row
+    gate = plugs.gates()["SYN005"]
+    found = examine(gate, Features(ep, plugs.features(), {}, {"pictures": None}), gate.params(), "x")
+    assert {f.channel for f in found.findings} == ({"date"} if status else set())
+    assert (found.verdict.status == "fail") == bool(status)
+    date = str(np.datetime64(min(row, camera), "ns").astype("datetime64[D]"))
+    assert date in " ".join(ep.source.conversions if ep.source else ())

@@ -14,14 +14,15 @@ index/fps say nothing, unless they do step.
 
 Source: FAULTS D02, D04.
 
-Blind spots: a clock that is wrong by a constant; a slow slew (SYN002); a recorder that sorted its messages
-hides the step from stamps in log order.
+Blind spots: a clock that is wrong by a constant; clocks that all count from 1970, which may be from boot; a
+slow slew (SYN002); a recorder that sorted its messages hides the step from stamps in log order.
 
 Dose: size of the backward step (s); of a jump of one clock against another (s).
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -37,7 +38,9 @@ from assay.synth.episodes import retime, teleop
 
 TIMED = tuple(role for role in Role if role not in (Role.EVENT, Role.INSTRUCTION))
 CALENDAR = 1_000_000_000 * 10**9  # September 2001; a robot's uptime does not reach it
-FIRST, LAST = 1_420_070_400 * 10**9, 4_102_444_800 * 10**9  # 2015-01-01 and 2100-01-01
+FIRST = 1_420_070_400 * 10**9  # 2015-01-01
+LAST = 1_767_225_600 * 10**9  # 2026-01-01, before this was written: what is ahead is counted from here
+DAY = 86_400 * 10**9  # what time zones may differ by
 NOW = 1_750_000_000 * 10**9
 
 
@@ -85,6 +88,14 @@ def one_unset() -> Episode:
     return retime(ep, "observation.state", lambda t: t - NOW + 181_043 * 10**9)
 
 
+def counted(start: int, unset: bool = False) -> Episode:
+    """Stamps since the episode's start, which was at ``start`` (ns); or the state's clock was never set."""
+    ep = shifted(0, 0, 0.0, start=0)
+    if unset:
+        ep = retime(ep, "observation.state", lambda t: t - start)
+    return replace(ep, meta={**ep.meta, "stamps/start": start})
+
+
 def logged(seconds: float, stall: int = 0, unset: int = 0) -> Episode:
     """20 s by sensor and log: the log jumps at row 300; or 30 rows wait for it; or rows were not stamped."""
     ep = teleop(20.0, clock=Clock.SENSOR, cameras=0)
@@ -111,6 +122,12 @@ CASES = (
     Case("the first 20 stamps are of 1970", lambda: shifted(0, 20, 181_043 - NOW / 1e9), "fail"),
     Case("one stamp is 0", lambda: shifted(100, 101, -NOW / 1e9 - 100 / 30), "fail"),
     Case("one clock was never set", one_unset, "fail"),
+    Case("stamps of 2090", lambda: shifted(0, 0, 0.0, start=3_800_000_000 * 10**9), "fail", channel="date"),
+    Case("counted from a start in 2025", lambda: counted(NOW), "pass"),
+    Case("counted from a start in 2090", lambda: counted(3_800_000_000 * 10**9), "fail", channel="date"),
+    Case("counted from a start, one clock never set", lambda: counted(NOW, unset=True), "fail",
+         channel="date"),
+    Case("all clocks count from boot", lambda: counted(181_043 * 10**9), "pass"),
     Case("1 of 300 stamps repeated", lambda: repeated(1), "pass"),
     Case("3 of 300 stamps repeated", lambda: repeated(3), "fail", at=(0.9, 1.8)),
     Case("a nominal clock", teleop, "abstain", reason="nominal-clock"),
@@ -127,11 +144,12 @@ CASES = (
 )  # fmt: skip
 
 
-@gate(code="SYN005", name="clock-step", reads=TIMED)
+@gate(code="SYN005", name="clock-step", version=2, reads=TIMED)
 def measure(ep: Episode, p: Params, ticks: Sequence[Ticks], held: Sequence[Held]) -> Iterator[Outcome]:
     """Steps back, repeated stamps and impossible dates of each clock, and jumps of one against another."""
     yield from (Abstain("absent-stream", "declared, not there", d.name) for d in ep.missing(*TIMED))
-    dated = any(_dated(clock.t) for clock in ticks if clock.clock is not Clock.NOMINAL)
+    start = ep.meta.get("stamps/start") or 0
+    dated = any(_dated(clock.t + start) for clock in ticks if clock.clock is not Clock.NOMINAL)
     for clock in ticks:
         if len(clock.t) < 2:
             yield Abstain("too-short", "fewer than two stamps", clock.stream)
@@ -140,13 +158,18 @@ def measure(ep: Episode, p: Params, ticks: Sequence[Ticks], held: Sequence[Held]
         else:
             yield from _steps(clock, p)
             if dated and clock.clock is not Clock.NOMINAL:
-                yield _dates(clock, clock.t)
-        yield from (o for name, t in clock.further.items() for o in _further(clock, name, t, p))
+                yield _dates(clock, clock.t + start)
+        yield from (o for name, t in clock.further.items() for o in _further(clock, name, t, start, p))
     yield from (_jumps(pair, p) for pair in held)
 
 
 def _dated(t: NDArray[np.int64]) -> bool:
     return len(t) > 0 and float(np.median(t)) > CALENDAR
+
+
+def _latest() -> int:
+    """ns; a day from now, by a machine whose own clock may not be set."""
+    return max(time.time_ns(), LAST) + DAY
 
 
 def _steps(clock: Ticks, p: Params) -> Iterator[Outcome]:
@@ -162,14 +185,15 @@ def _steps(clock: Ticks, p: Params) -> Iterator[Outcome]:
 
 
 def _dates(clock: Ticks, t: NDArray[np.int64], of: str = "") -> Evidence:
-    outside = np.maximum(np.maximum(FIRST - t, t - LAST), 0) * 1e-9
+    ahead = np.where(t > _latest(), t - LAST, 0)
+    outside = np.maximum(np.maximum(FIRST - t, ahead), 0) * 1e-9
     return Evidence(
         outside, clock.t, clock.t, "s", 0.0, stream=clock.stream, against=of, channel="date",
-        limit_key="dates", note=f"{of} stamps outside 2015 to 2100 beside calendar time".strip(),
+        limit_key="dates", note=f"{of} stamps before 2015 or in the future, beside calendar time".strip(),
     )  # fmt: skip
 
 
-def _further(clock: Ticks, of: Clock, t: NDArray[np.int64], p: Params) -> Iterator[Outcome]:
+def _further(clock: Ticks, of: Clock, t: NDArray[np.int64], start: int, p: Params) -> Iterator[Outcome]:
     """Another clock's stamps of the same samples: steps back, and samples that it left unset."""
     if len(t) < 2:
         return
@@ -180,7 +204,8 @@ def _further(clock: Ticks, of: Clock, t: NDArray[np.int64], p: Params) -> Iterat
             back, *ends, "s", p.limit, stream=clock.stream, against=of, channel="backwards", quota=p.quota,
             note=f"the {of} clock",
         )  # fmt: skip
-    if int(t.min()) < FIRST and _dated(t):
+    t = t + start
+    if (int(t.min()) < FIRST or int(t.max()) > _latest()) and _dated(t):
         yield _dates(clock, t, of)
 
 

@@ -62,8 +62,11 @@ def restamped(info: Info, data: Data, found: Found) -> None:
     whole = bool(own) and all(name in own for name in owing)
     start = min((int(t.min()) for stamps in own.values() for t in stamps.values() if len(t)), default=0)
     found.streams[:] = [_with(s, own.get(s.name, {}), whole, start) for s in found.streams]
+    if own:
+        found.meta["stamps/start"] = start  # ns; SYN005 judges dates
     if whole:
-        found.conversions.append("stamps of the capture columns: ns since the earliest of them")
+        date = f"{np.datetime64(start, 'ns').astype('datetime64[s]')} if they count from 1970"
+        found.conversions.append(f"stamps of the capture columns: ns since the earliest of them, {date}")
     elif own:
         found.conversions.append("capture columns: kept beside, because not every camera and joint has one")
 
