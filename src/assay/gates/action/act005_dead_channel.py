@@ -3,7 +3,8 @@
 What: how far a joint travels, by one of two streams, while the same joint is exactly constant in the other:
 a request that stays put under a moving arm, a measured joint that ignores its requests, a velocity or
 torque that reads one value all the time. And how long a whole body that moves otherwise holds one pose
-exactly: in between (`held`), or as a share of the clip at its start and end (`padded`).
+exactly: in between (`held`), or as a share of the clip at its start and end (`padded`). And, of retargeted
+motion, how far the rest of the body moves while all joints of an arm or leg are constant throughout.
 
 Why: a fill value that stands for "not recorded" is learnt like any number, and a column that should have
 been absent passes every check of shape and count.
@@ -17,16 +18,20 @@ A pose is held where every joint of a stream, six of which move elsewhere in it,
 bit. Of retargeted motion every such stretch counts, since nobody who is filmed stands so still. Elsewhere
 coarse encoders and simulators rest exactly as well: there it counts if some joint runs into it or out of it
 at 0.2 rad/s or more over 1/30 s without having slowed to half, and no request moves meanwhile: a state
-that stands still under a moving request is SYN008's.
+that stands still under a moving request is SYN008's. A limb is one of four recorded joints or more, and is
+looked at in retargeted motion alone: simulators and teleoperation lock joints that are not in use. Two
+constant legs under a base that stays where it is are a body that stands.
 
 Source: METHODS 7 (dead); FAULTS D48, D49. On 43 real episodes no arm channel rests exactly for 1 s, while
 in 35 of 38 some finger does; five simulated ones hold 18 locked joints each. Of 30 retargeted clips and
-these 43 episodes none holds its whole pose for 0.2 s.
+these 43 episodes none holds its whole pose for 0.2 s, and in none of 23 retargeted ones does a joint of an
+arm range over less than 0.028 rad; eleven of them lock both ankles' roll and no other.
 
 Blind spots: fill values on both sides of single channels (of all at once they fail, and so do joints without
 any namesake that are all zero from the first row to the last); constant with noise added; one pose from the
-first row to the last, which may be a recording of rest; held poses of less than six joints; channels without
-a namesake; motion by gravity or by a person under a constant request is an alarm.
+first row to the last, which may be a recording of rest; held poses of less than six joints; limbs of which
+some joints move, and both legs under a base that is not recorded; channels without a namesake; motion by
+gravity or by a person under a constant request is an alarm.
 
 Dose: travel of the joint while the other side is dead (rad).
 """
@@ -40,11 +45,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.features.joints import Joints
 from assay.features.pairs import Pair
 from assay.gate import IN, OUT, UNKNOWN, Abstain, Case, Evidence, Fact, Outcome, gate, param
 from assay.model import Channel, Clock, Episode, Kind, Role, Stream
 from assay.signals.frozen import held_poses, runs, stop_speed
 from assay.signals.intervals import period, span
+from assay.signals.stiff_limbs import limbs
 from assay.synth.episodes import ARM_NAMES, edit, teleop
 from assay.synth.squats import squats
 
@@ -53,6 +60,8 @@ PARTNERS = (Role.REQUEST, Role.EXECUTION, Role.JOINT_VELOCITY, Role.JOINT_TORQUE
 COMMANDS = (Role.REQUEST, Role.EXECUTION)
 WHOLE = 6
 """Joints that make a body, or an arm, whose pose can be held; a pair of fingers is none."""
+CARRIED = 0.02
+"""m; a base that stays within this stands."""
 Float = NDArray[np.float64]
 
 
@@ -70,6 +79,7 @@ class Params:
     limit_padded: float = param(
         0.1, "1", "batches are padded to one length; a tenth is our choice", judged=True
     )
+    limit_limb: float = param(0.3, "rad", "17 degrees: every real clip ranges over 0.6 or more", judged=True)
     stop: float = param(0.2, "rad/s", "4 ticks of a 12 bit encoder in 1/30 s: nothing stops dead from there")
     settle: float = param(0.5, "s", "a limb reaches its last request within about 0.1 to 0.3 s")
 
@@ -131,6 +141,21 @@ def frozen(start: float, end: float) -> Episode:
     for name in ("joints", "root"):
         ep = edit(ep, name, lambda x, _: _hold(x, start, end))
     return ep
+
+
+def stiff(*channels: str, moving: float = 1.0, base: float = 1.0) -> Episode:
+    """Squats alone whose joints of these names are 0 throughout; the others and the base move less."""
+
+    def hold(x: Float, names: tuple[str, ...]) -> Float:
+        x = x[0] + moving * (x - x[0])
+        x[:, [i for i, n in enumerate(names) if any(c in n for c in channels)]] = 0.0
+        return x
+
+    return edit(edit(alone(), "joints", hold), "root", lambda x, _: x[0] + base * (x - x[0]))
+
+
+LEFT_ARM = ("left_shoulder", "left_elbow", "left_wrist")
+LEGS = ("hip", "knee", "ankle")
 
 
 def waiting(*, slows: bool) -> Episode:
@@ -199,6 +224,15 @@ CASES = (
          channel="held"),
     Case("a state that stands still under a moving request for 0.8 s: for SYN008",
          lambda: edit(teleop(), "observation.state", lambda x, _: _hold(x, 4.0, 4.8)), "pass"),
+    Case("a whole arm is 0 throughout while the body squats", lambda: stiff(*LEFT_ARM), "fail",
+         channel="left arm"),
+    Case("both legs are 0 throughout while the base goes up and down", lambda: stiff(*LEGS), "fail"),
+    Case("both legs are 0 throughout under a base that stays", lambda: stiff(*LEGS, base=0.0), "abstain",
+         reason="absent-stream"),
+    Case("a whole arm is 0 throughout while nothing moves by much", lambda: stiff(*LEFT_ARM, moving=0.2),
+         "abstain", reason="absent-stream"),
+    Case("a whole arm is 0 throughout in simulation",
+         lambda: replace(stiff(*LEFT_ARM), kind=Kind.SIMULATION), "abstain", reason="absent-stream"),
     Case("joints that move and nothing else", alone, "abstain", reason="absent-stream"),
 )  # fmt: skip
 
@@ -213,14 +247,19 @@ def anonymous(ep: Episode) -> Episode:
     return replace(ep, embodiment=None)
 
 
-@gate(code="ACT005", name="dead-channel", version=2, reads=(*STATES, *PARTNERS))
-def measure(ep: Episode, p: Params, pairs: Sequence[Pair]) -> Iterator[Outcome]:
+@gate(code="ACT005", name="dead-channel", version=3, reads=(*STATES, *PARTNERS, Role.BASE_POSE))
+def measure(
+    ep: Episode, p: Params, pairs: Sequence[Pair], joint_groups: Sequence[Joints]
+) -> Iterator[Outcome]:
     """Travel of each joint while its namesake in another stream is constant."""
     yield from (
         Abstain("absent-stream", "declared, not there", d.name) for d in ep.missing(*STATES, *PARTNERS)
     )
     for state in ep.by_role(Role.JOINT_POSITION):
         yield from _held(state, p, None if ep.kind is Kind.RETARGETED else ep.by_role(*COMMANDS))
+    if ep.kind is Kind.RETARGETED:
+        for group in joint_groups:
+            yield from _limbs(ep, group, p)
     if not ep.by_role(*STATES) or not ep.by_role(*PARTNERS):
         yield from (_empty(s, p) for s in ep.by_role(Role.JOINT_POSITION) if len(s) and not np.any(s.x))
         yield Abstain("absent-stream", "needs a state and a request, velocity or torque")
@@ -278,6 +317,19 @@ def _empty(stream: Stream, p: Params) -> Evidence:
         (t1 - t0) * 1e-9, t0, t1, unit="s", limit=p.limit_fill, limit_key="limit_fill", stream=stream.name,
         channel="all", note="every value is 0 from the first to the last: filled in, not measured",
     )  # fmt: skip
+
+
+def _limbs(ep: Episode, group: Joints, p: Params) -> Iterator[Evidence]:
+    """Arms and legs that are constant throughout while the rest of the body moves."""
+    bases = [np.asarray(s.x[:, :3], np.float64) for s in ep.by_role(Role.BASE_POSE) if len(s)]
+    carried = any(float(np.nanmax(np.ptp(x, axis=0), initial=0.0)) > CARRIED for x in bases)
+    use = group.unit == "rad"
+    t0, t1 = span(group.t)
+    for limb in limbs(group.x[:, use], group.part[use], group.side[use], p.equal, carried=carried):
+        yield Evidence.single(
+            limb.travel, t0, t1, unit="rad", limit=p.limit_limb, limit_key="limit_limb", stream=group.stream,
+            channel=limb.name, note="all joints of the limb hold one value throughout: filled in, not solved",
+        )  # fmt: skip
 
 
 def _held(stream: Stream, p: Params, requests: Sequence[Stream] | None) -> Iterator[Outcome]:
