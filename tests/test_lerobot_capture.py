@@ -10,6 +10,7 @@ import pytest
 from assay import plugs
 from assay.examine import examine
 from assay.feature import Features
+from assay.judge import REPORTED
 from assay.model import Clock, Episode, Role, Stream
 from assay.readers.lerobot import READER
 from assay.readers.lerobot.capture import is_stamp
@@ -182,5 +183,7 @@ def test_stamps_keep_their_date(row: int, camera: int, status: str, tmp_path: Pa
     found = examine(gate, Features(ep, plugs.features(), {}, {"pictures": None}), gate.params(), "x")
     assert {f.channel for f in found.findings} == ({"date"} if status else set())
     assert (found.verdict.status == "fail") == bool(status)
+    dates = {m.settled for m in found.measures if m.channel == "date"}
+    assert dates == ({REPORTED} if row == camera < EPOCH else {""})
     date = str(np.datetime64(min(row, camera), "ns").astype("datetime64[D]"))
     assert date in " ".join(ep.source.conversions if ep.source else ())

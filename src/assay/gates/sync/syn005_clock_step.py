@@ -8,9 +8,11 @@ Why: rows sorted or joined by time change places, durations become absurd, and a
 attempt in two.
 
 Method: differences of neighbouring stamps in stored order. Stamps count as calendar time where their median
-lies after 2001; then every one must lie between 2015 and 2100, and so must those of the episode's other
-real clocks. A jump forwards is SYN004's. Streams with the same stamps are judged once. Stamps made by
-index/fps say nothing, unless they do step.
+lies after 2001; then every one must lie between 2015 and the day after today, and so must those of the
+episode's other real clocks. Where a reader counts from an episode's start, its date counts too; where all
+clocks of such an episode count from 1970, as those from boot do, that is reported only. A jump forwards is
+SYN004's. Streams with the same stamps are judged once. Stamps made by index/fps say nothing, unless they do
+step.
 
 Source: FAULTS D02, D04.
 
@@ -40,6 +42,7 @@ TIMED = tuple(role for role in Role if role not in (Role.EVENT, Role.INSTRUCTION
 CALENDAR = 1_000_000_000 * 10**9  # September 2001; a robot's uptime does not reach it
 FIRST = 1_420_070_400 * 10**9  # 2015-01-01
 LAST = 1_767_225_600 * 10**9  # 2026-01-01, before this was written: what is ahead is counted from here
+_UNDATED = "every clock counts from 1970: from boot, or never set"
 DAY = 86_400 * 10**9  # what time zones may differ by
 NOW = 1_750_000_000 * 10**9
 
@@ -157,8 +160,9 @@ def measure(ep: Episode, p: Params, ticks: Sequence[Ticks], held: Sequence[Held]
             yield Abstain("nominal-clock", clock.note, clock.stream)
         else:
             yield from _steps(clock, p)
-            if dated and clock.clock is not Clock.NOMINAL:
-                yield _dates(clock, clock.t + start)
+            if clock.clock is not Clock.NOMINAL and (dated or "stamps/start" in ep.meta):
+                date = _dates(clock, clock.t + start)
+                yield date if dated else replace(date, decides=False, note=_UNDATED)
         yield from (o for name, t in clock.further.items() for o in _further(clock, name, t, start, p))
     yield from (_jumps(pair, p) for pair in held)
 
