@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 from benchmarks.power.attributed import PLANTS
 from benchmarks.power.clips import Base
+from benchmarks.power.hands import learnt
 from benchmarks.power.motion_clips import opened_motion
 
 from assay import plugs
 from assay.attribution import Attribution, attribute
+from assay.attribution.doubt import doubt
 from assay.attribution.finished import keep, kept, lines
 from assay.attribution.rule import said, spread
 from assay.embodiment import load
@@ -21,6 +23,7 @@ from assay.embodiment.kinematics import link_poses
 from assay.errors import MissingExtraError, RunError
 from assay.feature import Features
 from assay.model import Episode, Role
+from assay.signals.reach import size
 from assay.signals.reference import SLACK, Goal, Reached, reach
 from assay.synth.reaches import FINGERED, known_map, moved, scaled
 from assay.synth.reaches import reach as reaching
@@ -243,3 +246,62 @@ def test_a_file_that_is_none_of_ours_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "attribution.json").write_text('[{"says": "guilty"}]')
     with pytest.raises(RunError, match=r"cannot be read.*delete it"):
         kept(tmp_path)
+
+
+# ------------------------------------------------------------------------------------- a human that is wrong
+
+
+def mirrored(ep: Episode) -> Episode:
+    """The human's joints under the names of the other side."""
+    s = ep.by_role(Role.HUMAN_BODY)[0]
+    other = {"left": "right", "right": "left"}
+    names = [n.replace(n.split("_")[0], other.get(n.split("_")[0], n.split("_")[0]), 1) for n in s.names]
+    return ep.with_stream(replace(s, x=np.asarray(s.x)[:, [s.names.index(n) for n in names]]))
+
+
+def grown(ep: Episode, factor: float) -> Episode:
+    s = ep.by_role(Role.HUMAN_BODY)[0]
+    return ep.with_stream(replace(s, x=factor * np.asarray(s.x)))
+
+
+def taught() -> dict[str, object]:
+    """The known map, with the size of the human that it goes with."""
+    known = {group: dict(model) for group, model in known_map()["hand_map"].items()}
+    source = Features(reaching(2.0), plugs.features()).get("source_hands")
+    return {"hand_map": {group: {**model, "size": list(size(source))} for group, model in known.items()}}
+
+
+@pytest.mark.usefixtures("physics")
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (mirrored, "left and right exchanged"),
+        (lambda ep: grown(ep, 1.3), "1.30 times as large"),
+        (lambda ep: grown(ep, 1 / 1.3), "0.77 times as large"),
+    ],
+    ids=["mirrored", "large", "small"],
+)
+def test_nobody_is_blamed_for_a_wrong_human(change, why) -> None:  # type: ignore[no-untyped-def]
+    found = told(change(reaching(4.0)), taught())
+    assert found
+    assert {a.says for a in found.values()} == {"undecided"}
+    assert all(a.why.startswith("the human source is doubtful") and why in a.why for a in found.values())
+    off = moved((0.0, 0.05, 0.0), ep=grown(reaching(2.0), 1.1))
+    assert doubt(Features(off, plugs.features(), taught())) == ""
+
+
+def test_what_the_corpus_says_of_a_source_goes_before_any_solving() -> None:
+    made = attribute(Features(slid(0.4), plugs.features()), "ep", doubted="it fits another clip better")
+    assert {(a.says, a.why) for a in made} == {("undecided", "it fits another clip better")}
+
+
+def test_true_sources_are_not_doubted_and_wrong_ones_are(real_data: Path) -> None:
+    bases = opened_motion(real_data, ("asap", "holo"))
+    for base in bases:
+        models = learnt("RTG002", base, bases)
+        for ep, doubtful in ((base.ep, False), (hers(base.ep, mirror=True), True), (hers(base.ep), True)):
+            assert bool(doubt(Features(ep, plugs.features(), models))) == doubtful, (base.set, base.number)
+
+
+def hers(ep: Episode, *, mirror: bool = False) -> Episode:
+    return mirrored(ep) if mirror else grown(ep, 1.3)

@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from assay.attribution import GATES, attribute
+from assay.attribution.doubt import DOUBTFUL
 from assay.attribution.rule import Attribution
 from assay.calibrate import Calibration
 from assay.engine.again import corpora_again, open_again
@@ -40,12 +41,12 @@ def attributed(run: Run, subject: str | None = None) -> Iterator[Attribution]:
         raise UsageError("nothing to attribute", where=subject, found="neither hands nor feet fail",
                          expected=f"a failure of {', '.join(GATES)}")  # fmt: skip
     learnt = Calibration.read(run.path / "calibration.json")
-    corpora = corpora_again(run.plan)
+    corpora, others = corpora_again(run.plan), _others(run)
     for row in _failing(run):
         if subject in (None, row["subject"]):
             code = row["gate"]
             _, features, p = open_again(run.plan, learnt, row["subject"], code, corpora)
-            yield from attribute(features, row["subject"], {code: p}, (code,))
+            yield from attribute(features, row["subject"], {code: p}, (code,), others.get(row["subject"], ""))
 
 
 def keep(run: Run, made: Sequence[Attribution]) -> None:
@@ -91,6 +92,13 @@ def lines(made: Iterable[Mapping[str, Any] | Attribution]) -> Iterator[str]:
         yield from textwrap.wrap(f"{where}: {SAYS[row['says']]}", 80)
         said = f"clip {row['clip'] * 100:.1f} cm, reference {reference}, limit {row['limit'] * 100:g} cm"
         yield from textwrap.wrap(f"{said}; {row['why']}", 80, initial_indent="  ", subsequent_indent="  ")
+
+
+def _others(run: Run) -> dict[str, str]:
+    """Episodes whose human moves like another clip's robot, by the finding of RTG002 over the corpus."""
+    whole = {r["subject"] for r in run.verdicts.to_pylist() if r["scope"] == "corpus"}
+    rows = [r for r in run.findings.to_pylist() if r["gate"] == "RTG002" and r["subject"] in whole]
+    return {r["channel"]: f"{DOUBTFUL}: it fits another clip better (RTG002 over the corpus)" for r in rows}
 
 
 def _failing(run: Run) -> list[dict[str, Any]]:

@@ -23,7 +23,7 @@ from assay.signals.feet import length, noise, stamps
 from assay.signals.hand_map import OFFSETS, fit_fingers, fit_hands, fit_reach
 from assay.signals.placing import placed
 from assay.signals.posture import Poses, recorded
-from assay.signals.reach import Grip, Grips, Sources, finger_gram, gram
+from assay.signals.reach import Grip, Grips, Sources, finger_gram, gram, size
 from assay.signals.segmentation import resample
 
 __all__ = ["grips", "group_of", "hand_map", "source_hands"]
@@ -134,6 +134,8 @@ def _fit(rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
         mine = [row for row in rows if row["group"] == name]
         hands = [h for row in mine for h in row["hands"]]
         model: dict[str, Any] = {"map": None, "held": fit_reach([h for row in mine for h in row["held"]])}
+        sizes = [row["size"] for row in mine if np.isfinite(row["size"]).all()]
+        model["size"] = np.median(sizes, axis=0).tolist() if sizes else []
         if hands:
             grams, means = (np.array([h[key] for h in hands]) for key in ("gram", "mean"))
             model["map"] = fit_hands(grams, means, sum(bool(row["hands"]) for row in mine))
@@ -145,14 +147,15 @@ def _fit(rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     return groups
 
 
-@statistic(_fit)
+@statistic(_fit, version=2)
 def hand_map(ep: Episode, grips: Grips | None, source_hands: Sources | None) -> Mapping[str, Any] | None:
     """How the hands of one subject map to those of one robot, see `assay.signals.reach`.
 
     Learnt from every clip with a human source: the scales of body, trunk and arm, the offset from wrist to
     grip, a rise, and for each finger its scale and tip. A clip whose robot moves an object teaches only how
     far from it hands are held: objects keep their size, and a correct retarget misses the scaled hand there.
-    Source: METHODS 2; REAL-CLIPS (frozen scales and one constant along the forearm held up best).
+    Beside it: how large the human's trunk is, by which a source of another size is known. Source: METHODS 2;
+    REAL-CLIPS (frozen scales and one constant along the forearm held up best).
     """
     if grips is None or source_hands is None:
         return None
@@ -172,7 +175,9 @@ def hand_map(ep: Episode, grips: Grips | None, source_hands: Sources | None) -> 
             and np.isfinite(g := finger_gram(source_hands, grips, side, f)[0]).all()
         }
         hands.append({"gram": products.tolist(), "mean": mean.tolist(), "fingers": fingers})
-    return {"group": group_of(ep), "hands": hands, "held": kept} if hands or kept else None
+    if not hands and not kept:
+        return None
+    return {"group": group_of(ep), "hands": hands, "held": kept, "size": list(size(source_hands))}
 
 
 def _held(grips: Grips, source: Sources, side: str) -> list[float]:

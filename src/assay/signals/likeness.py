@@ -12,7 +12,7 @@ from assay.embodiment.rotation import rotate
 from assay.signals.reach import Grips, Sources
 from assay.signals.segmentation import resample
 
-__all__ = ["likeness", "shape_of"]
+__all__ = ["exchanged", "likeness", "shape_of"]
 
 Floats = NDArray[np.float64]
 
@@ -57,6 +57,20 @@ def likeness(shapes: Mapping[str, Mapping[str, Sequence[Any]]]) -> tuple[tuple[s
             best = int(np.nanargmax(found))
             gain[i], other[i] = max(0.0, float(found[best] - np.nan_to_num(own[i]))), names[best]
     return names, gain, other
+
+
+def exchanged(shape: Mapping[str, Sequence[Any]]) -> float:
+    """How much better a source follows its own robot once its left and right are exchanged; 0 if not.
+
+    With the names of its sides exchanged a human's trunk faces backwards, so that forward and left change
+    their sign too. True sources of thirteen real clips follow by 0.34 to 1.05 less then.
+    """
+    robot, human = (np.array(shape[k], np.float64) for k in ("robot", "human"))
+    if human.size % (2 * SAMPLES * 3) or robot.shape != human.shape:
+        return 0.0
+    other = human.reshape(2, SAMPLES, 3)[::-1] * np.array([-1.0, -1.0, 1.0])
+    own, turned = (_correlation(h.reshape(1, -1), robot[None])[0] for h in (human, other))
+    return max(0.0, float(turned - own)) if np.isfinite(own) and np.isfinite(turned) else 0.0
 
 
 def _correlation(a: Floats, b: Floats) -> Floats:

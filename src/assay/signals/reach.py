@@ -21,7 +21,18 @@ from numpy.typing import NDArray
 
 from assay.embodiment.rotation import rotate
 
-__all__ = ["Grip", "Grips", "HandMap", "Sources", "finger_gram", "finger_off", "gram", "mapped", "off"]
+__all__ = [
+    "Grip",
+    "Grips",
+    "HandMap",
+    "Sources",
+    "finger_gram",
+    "finger_off",
+    "gram",
+    "mapped",
+    "off",
+    "size",
+]
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.int8]
@@ -126,6 +137,14 @@ def mapped(map_: HandMap, source: Sources, side: str, root: Floats) -> Floats:
         start + map_.trunk * (shoulder - source.root) + map_.arm * (wrist - shoulder) + map_.rise * UP
     )
     return made
+
+
+def size(source: Sources) -> tuple[float, float]:
+    """How large a human is: across the shoulders, and from pelvis to shoulders, medians in m; NaN unknown."""
+    left, right = source.shoulder["left"], source.shoulder["right"]
+    found = (left - right, 0.5 * (left + right) - source.root)
+    across, up = (x[np.isfinite(x).all(axis=1)] for x in found)
+    return tuple(float(np.median(np.linalg.norm(x, axis=1))) if len(x) else np.nan for x in (across, up))  # type: ignore[return-value]
 
 
 def off(map_: HandMap, source: Sources, grips: Grips, side: str) -> Floats:
