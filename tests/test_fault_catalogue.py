@@ -400,10 +400,13 @@ def copied(shift: int, part: slice = slice(None)) -> object:
 
 
 def pausing() -> object:
-    """D17, control: equal only in rows 60 to 110, where both rest."""
+    """D17, control: equal only in rows 60 to 110, where both rest after slowing down."""
     s = g1(200)
+    rest = s.rows[0][STATE][60].copy()
+    row = np.arange(200)
+    near = np.clip(np.maximum(60 - row, row - 110) / 30, 0, 1)[:, None] ** 2  # 0 at rest, 1 from a second off
     for name in (STATE, ACTION):
-        s.rows[0][name][60:111] = s.rows[0][STATE][60]
+        s.rows[0][name][:] = rest + (s.rows[0][name] - rest) * near
     return restated(s)
 
 
