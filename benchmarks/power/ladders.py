@@ -73,6 +73,12 @@ _MOTION = (
            lambda b, d, r: motion.floated(b, d / 100, r), _FEET),
     Ladder("RTG007", "speed of an arm's joint in one frame", "of the rated", _CM, 1.0, motion.overspeed,
            ("kimodo", "moves", "asap", "holo")),
+    Ladder("RTG007", "jump of the base in one frame, beyond its neighbouring moves", "cm",
+           tuple(8 * m for m in _AROUND if m != 1), 8.0, lambda b, d, r: motion.leapt(b, d / 100, r),
+           ("kimodo", "moves", "asap", "holo"), only="base"),
+    Ladder("RTG007", "turn of the base in one frame, beyond its neighbouring turns", "rad",
+           tuple(0.7 * m for m in _AROUND if m != 1), 0.7, motion.turned,
+           ("kimodo", "moves", "asap", "holo"), only="base"),
     Ladder("RTG013", "whole clip off its declared ground", "cm", tuple(2 * m for m in _CM), 2.0,
            lambda b, d, r: motion.offset(b, d / 100, r), _GROUND),
 )  # fmt: skip

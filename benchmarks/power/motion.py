@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -16,12 +17,24 @@ from benchmarks.power.motion_clips import clean, joined_motion, seen
 from benchmarks.power.rows import pick, with_column
 from benchmarks.power.trials import Planted, Rng
 from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation, Slerp
 
-from assay.model import Episode, Role
+from assay.model import Episode, Role, Stream
 from assay.signals.posture import Poses
 from assay.signals.stance import SIDES, Stance
 
-__all__ = ["drifted", "floated", "offset", "overspeed", "skated", "skated_share", "sunk", "sunk_share"]
+__all__ = [
+    "drifted",
+    "floated",
+    "leapt",
+    "offset",
+    "overspeed",
+    "skated",
+    "skated_share",
+    "sunk",
+    "sunk_share",
+    "turned",
+]
 
 Float = NDArray[np.float64]
 NEAR: Final = 0.05
@@ -172,7 +185,53 @@ def overspeed(bases: Sequence[Base], dose: float, rng: Rng) -> Planted | None:
                    (s.names[column],))  # fmt: skip
 
 
+def leapt(bases: Sequence[Base], dose: float, rng: Rng) -> Planted | None:
+    """The base is elsewhere from one frame on: ``dose`` m in 1/30 s beyond both of its neighbouring moves."""
+    base = _clean(bases, "RTG007", rng)
+    root, k = _root(base, rng)
+    x = np.array(root.x, np.float64)
+    way = rng.normal(size=3)
+    x[k:, :3] += dose * way / np.linalg.norm(way)
+    return _jumped(base, root, x, k) if _near(_beyond(root.t, x)[0], dose) else None
+
+
+def turned(bases: Sequence[Base], dose: float, rng: Rng) -> Planted | None:
+    """The base is turned about the vertical from one frame on: ``dose`` rad beyond its neighbouring turns."""
+    base = _clean(bases, "RTG007", rng)
+    root, k = _root(base, rng)
+    x = np.array(root.x, np.float64)
+    by = Rotation.from_euler("z", dose * (1 if rng.integers(2) else -1))
+    x[k:, 3:] = (by * Rotation.from_quat(x[k:, 3:], scalar_first=True)).as_quat(scalar_first=True)
+    return _jumped(base, root, x, k) if _near(_beyond(root.t, x)[1], dose) else None
+
+
 # -------------------------------------------------------------------------------------- plain arithmetic
+
+
+def _root(base: Base, rng: Rng) -> tuple[Stream, int]:
+    """The base pose, and a row at which it may jump."""
+    root = base.ep.by_role(Role.BASE_POSE)[0]
+    edge = len(root) // 10
+    return root, int(rng.integers(edge, len(root) - edge))
+
+
+def _jumped(base: Base, root: Stream, x: Float, k: int) -> Planted:
+    ep = base.ep.with_stream(replace(root, x=x))
+    return Planted(ep, int(root.t[k - 1]), int(root.t[k]), root.name, ("base",))
+
+
+def _beyond(t: NDArray[np.int64], x: Float) -> tuple[float, float]:
+    """The most that a base moves (m) and turns (rad) in 1/30 s beyond both the 1/30 s before and after."""
+    at = t * 1e-9
+    use = at[(at > at[0] + 2 * FRAME) & (at < at[-1] - FRAME)]
+    whole = Slerp(at, Rotation.from_quat(x[:, 3:], scalar_first=True))
+    when = [use + k * FRAME for k in (-2, -1, 0, 1)]
+    places = [np.stack([np.interp(w, at, c) for c in x[:, :3].T], axis=1) for w in when]
+    moves = [b - a for a, b in pairwise(places)]
+    turns = [whole(b) * whole(a).inv() for a, b in pairwise(when)]
+    metres = [np.linalg.norm(moves[1] - moves[k], axis=1) for k in (0, 2)]
+    radians = [(turns[1] * turns[k].inv()).magnitude() for k in (0, 2)]
+    return float(np.minimum(*metres).max()), float(np.minimum(*radians).max())
 
 
 def _skate(poses: Poses, stance: Stance, shift: Float) -> float:
