@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks.power.attributed import PLANTS
+from benchmarks.power.attributed import PLANTS, grown, mirrored
 from benchmarks.power.clips import Base
 from benchmarks.power.hands import learnt
 from benchmarks.power.motion_clips import opened_motion
@@ -251,19 +251,6 @@ def test_a_file_that_is_none_of_ours_is_one_sentence(tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------- a human that is wrong
 
 
-def mirrored(ep: Episode) -> Episode:
-    """The human's joints under the names of the other side."""
-    s = ep.by_role(Role.HUMAN_BODY)[0]
-    other = {"left": "right", "right": "left"}
-    names = [n.replace(n.split("_")[0], other.get(n.split("_")[0], n.split("_")[0]), 1) for n in s.names]
-    return ep.with_stream(replace(s, x=np.asarray(s.x)[:, [s.names.index(n) for n in names]]))
-
-
-def grown(ep: Episode, factor: float) -> Episode:
-    s = ep.by_role(Role.HUMAN_BODY)[0]
-    return ep.with_stream(replace(s, x=factor * np.asarray(s.x)))
-
-
 def taught() -> dict[str, object]:
     """The known map, with the size of the human that it goes with."""
     known = {group: dict(model) for group, model in known_map()["hand_map"].items()}
@@ -299,9 +286,5 @@ def test_true_sources_are_not_doubted_and_wrong_ones_are(real_data: Path) -> Non
     bases = opened_motion(real_data, ("asap", "holo"))
     for base in bases:
         models = learnt("RTG002", base, bases)
-        for ep, doubtful in ((base.ep, False), (hers(base.ep, mirror=True), True), (hers(base.ep), True)):
+        for ep, doubtful in ((base.ep, False), (mirrored(base.ep), True), (grown(base.ep, 1.3), True)):
             assert bool(doubt(Features(ep, plugs.features(), models))) == doubtful, (base.set, base.number)
-
-
-def hers(ep: Episode, *, mirror: bool = False) -> Episode:
-    return mirrored(ep) if mirror else grown(ep, 1.3)

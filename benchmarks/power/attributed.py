@@ -32,7 +32,7 @@ from assay.signals.reach import HandMap, mapped, off
 from assay.signals.reference import SLACK
 from assay.signals.stance import edges
 
-__all__ = ["PLANTS", "Faulty", "features_of", "handled", "models"]
+__all__ = ["PLANTS", "Faulty", "features_of", "grown", "handled", "mirrored", "models"]
 
 Floats = NDArray[np.float64]
 Plant = Callable[[Sequence[Base], Rng], "Faulty | None"]
@@ -74,6 +74,24 @@ def models(base: Base, bases: Sequence[Base]) -> dict[str, Any]:
 def features_of(ep: Episode, known: dict[str, Any]) -> Features:
     """All features, nothing computed yet."""
     return Features(ep, plugs.features(), known)
+
+
+# ------------------------------------------------------------------------------------------- the human's
+
+
+def grown(ep: Episode, factor: float) -> Episode:
+    """The human is larger by a factor in everything; the robot's clip stays what it was."""
+    s = ep.by_role(Role.HUMAN_BODY)[0]
+    return ep.with_stream(replace(s, x=factor * np.asarray(s.x)))
+
+
+def mirrored(ep: Episode) -> Episode:
+    """The human's joints under the names of the other side."""
+    s = ep.by_role(Role.HUMAN_BODY)[0]
+    other = {"left": "right", "right": "left"}
+    words = [n.partition("_") for n in s.names]
+    names = [f"{other.get(side, side)}{mark}{rest}" for side, mark, rest in words]
+    return ep.with_stream(replace(s, x=np.asarray(s.x)[:, [s.names.index(n) for n in names]]))
 
 
 # ---------------------------------------------------------------------------------------- the solver's

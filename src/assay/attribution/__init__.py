@@ -61,7 +61,7 @@ def attribute(
         gate = plugs.gates()[code]
         p = known.get(code) or gate.params()
         found = [blank(f) for f in examine(gate, features, p, subject).findings[:EACH]]
-        wrong = (doubted or doubt(features, known.get("RTG012"))) if found else ""
+        wrong = (doubted or doubt(features, code, known.get("RTG012"))) if found else ""
         if wrong:
             made += [replace(one, why=wrong) for one in found]
             continue

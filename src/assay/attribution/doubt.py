@@ -21,17 +21,20 @@ LARGER: Final = 1.15
 TURNED: Final = 0.2
 """Gain in correlation: thirteen real sources lose 0.34 or more when left and right are exchanged."""
 SIDES: Final = "left-right"
+HANDS: Final = "RTG002"
 
 
-def doubt(features: Features, params: Any = None) -> str:
+def doubt(features: Features, code: str = HANDS, params: Any = None) -> str:
     """Why the human source of an episode is doubtful, in a few words; empty where nothing says so.
 
     Left and right of the human are exchanged if her hands, exchanged, follow the robot's better; she is of
     another size than the ones that taught the map if her trunk is; and where RTG012 finds left and right of
-    the robot's own clip exchanged, its hands and feet are held to the wrong ones of hers.
+    the robot's own clip exchanged, its hands are held to the wrong ones of hers. Of feet RTG012 is not asked:
+    a pelvis that leaves a standing foot behind may look like exchanged legs itself.
 
     Args:
         features: the episode's, with the fitted models that may judge it.
+        code: the gate whose finding is in question.
         params: of RTG012; the published ones where there are none.
     """
     source, grips, poses = (features.get(name) for name in ("source_hands", "grips", "poses"))
@@ -41,6 +44,8 @@ def doubt(features: Features, params: Any = None) -> str:
         larger = _larger(features, source)
         if max(larger, 1.0 / larger) > LARGER:
             return f"{DOUBTFUL}: its trunk is {larger:.2f} times as large as those that taught the map"
+    if code != HANDS:
+        return ""
     gate = plugs.gates()["RTG012"]
     found = examine(gate, features, params or gate.params(), "").findings
     if any(f.channel == SIDES for f in found):
