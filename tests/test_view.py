@@ -13,7 +13,8 @@ from assay.engine import run
 from assay.errors import UsageError
 from assay.rejudge import rejudge_run
 from assay.store import Run
-from assay.view import Moment, View, _named, text_of, view_of
+from assay.view import Moment, View, text_of, view_of
+from assay.view.seen import _named
 from tiny_corpus import tiny_corpus
 from toy import toy_corpus, toy_plugs  # noqa: F401
 

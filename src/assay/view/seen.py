@@ -1,0 +1,110 @@
+"""What was decided about an episode and why, and one moment of it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from assay import plugs
+from assay.errors import AssayError, UsageError
+from assay.gate import REASONS
+from assay.report.spans import sentence
+from assay.store import EpisodeOfRun, Run
+from assay.view.choice import FORCE, limited, overlap, piece_of, target_of
+from assay.view.moment import Moment, moment_of
+
+__all__ = ["View", "view_of"]
+
+_CHANNELS: Final = 2
+"""Channels shown at most, each as state and as request: what 80 columns hold."""
+
+_GRAVITY: Final = ("fail", "error", "abstain")
+_FAR: Final = 9e9
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What `view_of` found: the episode's failing, erring and abstaining verdicts, and the moment.
+
+    Where there is no moment, ``missing`` says why in one sentence. ``timing``: of each pair of streams,
+    whether their common time is measured, bounded or assumed, as in docs/schema.md.
+    """
+
+    subject: str
+    decision: str
+    verdicts: list[dict[str, Any]]
+    moment: Moment | None
+    missing: str = ""
+    timing: list[dict[str, Any]] = field(default_factory=list)
+
+
+def view_of(run: Run, subject: str, at: float | None = None) -> View:
+    """Why an episode was decided as it was, and the samples around ``at`` (s; None: where it is worst).
+
+    Raises:
+        UsageError: if the run has no such episode, several end in ``subject``, or ``at`` is no moment.
+    """
+    if at is not None and not abs(at) < _FAR:
+        raise UsageError("not a moment of an episode", where="--at", found=f"{at:g}", expected="seconds")
+    subject = _named(run, subject)
+    episode = run.episode(subject)
+    return replace(_view(episode, subject, at), timing=episode.timing)
+
+
+def _view(episode: EpisodeOfRun, subject: str, at: float | None) -> View:
+    findings = episode.findings
+    rows = [_told(row, findings) for row in episode.verdicts if row["status"] in _GRAVITY]
+    rows.sort(key=lambda row: (_GRAVITY.index(row["status"]), -FORCE[row["effect"]], row["gate"]))
+    target = target_of(episode, at)
+    if target is None:
+        return View(subject, episode.decision, rows, None, "Nothing was measured in this episode.")
+    if target["t0"] == target["t1"] == 0:
+        return View(subject, episode.decision, rows, None, "What fails is not there to be looked at.")
+    try:
+        ep, pieces = episode.again(target["gate"])
+    except AssayError as error:
+        return View(subject, episode.decision, rows, None, f"The data cannot be measured again: {error}")
+    piece = piece_of(pieces, target)
+    if piece is None:
+        missing = f"{target['gate']} finds nothing to measure any more: the data have changed since the run."
+        return View(subject, episode.decision, rows, None, missing)
+    piece = limited(piece, episode, target["gate"])
+    names = [f["channel"] for f in findings if f["gate"] == target["gate"] and overlap(f, target)]
+    channels = list(dict.fromkeys([target["channel"], *names]))[:_CHANNELS]
+    return View(subject, episode.decision, rows, moment_of(ep, piece, target, at, channels))
+
+
+def _named(run: Run, name: str) -> str:
+    """The episode's id: as given, or the only one whose path ends so; an unknown name gets the nearest ones.
+
+    Raises:
+        UsageError: if the run has no such episode, or several end so.
+    """
+    ids: list[str] = run.episodes["subject"].to_pylist()
+    if name in ids:
+        return name
+    ends = [one for one in ids if name and one.endswith(f"/{name}")]
+    if len(ends) == 1:
+        return ends[0]
+    nearest = ends or difflib.get_close_matches(name, ids, 3, 0.5)
+    if not nearest:
+        return name  # which the run refuses
+    what = "several episodes end so" if ends else "the run has no such episode"
+    raise UsageError(what, where=str(run.path), found=name, expected=" or ".join(nearest[:3]),
+                     remedy="assay verdicts lists the episodes of a run")  # fmt: skip
+
+
+def _told(row: dict[str, Any], findings: Sequence[Row]) -> dict[str, Any]:
+    gate = plugs.gates().get(row["gate"])
+    own = [f for f in findings if f["gate"] == row["gate"]]
+    return {
+        **{name: row[name] for name in ("gate", "status", "effect", "stream", "channel", "detail")},
+        "title": gate.title if gate else "", "says": sentence(row, own), "reason": row["reason"],
+        "remedy": REASONS.get(row["reason"], "") if row["status"] == "abstain" else "",
+        "spans": [{"stream": f["stream"], "channel": f["channel"], "start_s": f["t0"] / 1e9,
+                   "end_s": f["t1"] / 1e9} for f in own],
+    }  # fmt: skip
