@@ -329,6 +329,7 @@ def test_a_broken_sheet_in_the_corpus_is_a_finding_about_it(name: str, tmp_path:
     (root / "assay.toml").write_bytes(HOSTILE[name])
     found = discover(root)
     assert [(c.topic, c.where, c.size) for c in found.listing.claims] == [("readable", "assay.toml", 1.0)]
+    assert [line.value for line in inspect(found) if line.item == "assay.toml"] == ["ignored as a whole"]
     assert found.sheet.get("sync") == "unreadable", "what it promised is unknown, which is not nothing"
     assert found.sheet.origin("kind") == "unresolved"
 

@@ -21,6 +21,7 @@ def verdict(status: str, effect: str, gate: str = "RTG001", **more: Any) -> dict
         "reason": "",
         "stream": "",
         "channel": "",
+        "detail": "",
     }
     return row | more
 
@@ -102,6 +103,19 @@ def test_curing_one_of_two_reasons_unlocks_nothing() -> None:
            verdict("abstain", "require", "RTG001", reason="unknown-body"))  # fmt: skip
     assert tally(episode(*two))["unlock"] is None
     assert tally(episode(*two), episode(two[0]))["unlock"]["reason"] == "nominal-clock"
+
+
+def test_what_most_episodes_lack_is_said() -> None:
+    missing = [
+        verdict("abstain", "require", reason="no-reference", detail=d) for d in ("rate", "cut", "rate")
+    ]
+    assert tally(*map(episode, missing))["unlock"]["detail"] == "rate"
+
+
+def test_flagged_episodes_are_accepted_and_counted() -> None:
+    flagged, reported = verdict("fail", "flag", "SYN006"), verdict("fail", "report", "RTG010")
+    s = tally(episode(flagged, reported), episode(flagged), corpus(verdict("fail", "flag", "CHN010")))
+    assert (s["accepted"], s["flagged"]) == (2, {"SYN006": 2})
 
 
 def test_an_error_of_ours_is_nothing_that_others_can_cure() -> None:

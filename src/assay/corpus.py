@@ -59,6 +59,12 @@ class Corpus:
         return Kind(self.sheet.get("kind", Kind.UNRESOLVED))
 
     @property
+    def refused(self) -> str:
+        """Why the corpus's own sheet counts for nothing; empty where it is read, or not there."""
+        mine = (c.found for c in self.listing.claims if (c.topic, c.where) == ("readable", SHEET))
+        return next(mine, "")
+
+    @property
     def beside(self) -> list[str]:
         """Other readers that recognise files of this folder; none where the sheet makes files parts."""
         if any(name.startswith("parts/") for name in self.sheet.items):

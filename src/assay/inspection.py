@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
-from assay.corpus import Corpus
+from assay.corpus import SHEET, Corpus
 from assay.embodiment import cards, load
 from assay.errors import UnreadableError
 from assay.model import Claim, Episode, Kind, Role, Stream, StreamDecl
@@ -67,6 +67,8 @@ def inspect(corpus: Corpus) -> list[Line]:
     present = sum(1 for _ in _present(corpus))
     lines.append(Line("episodes", f"{len(corpus.listing.refs)} listed, {present} with a data file",
                       "measured", _declared(corpus)))  # fmt: skip
+    if corpus.refused:
+        lines.append(Line(SHEET, "ignored as a whole", "unresolved", corpus.refused))
     lines += _beside(corpus)
     items = _items(corpus)
     episode = _first(corpus)

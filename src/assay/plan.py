@@ -190,6 +190,7 @@ def _corpus(corpus: Corpus) -> dict[str, Any]:
         "episodes": len(corpus.listing.refs),
         "digest": corpus.digest,
         "beside": corpus.beside,
+        "refused": corpus.refused,
         "roles": sorted(corpus.listing.roles),
     }
 

@@ -60,9 +60,11 @@ class Tally:
     gates: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     abstentions: Counter[str] = field(default_factory=Counter)
     corpus_failures: list[str] = field(default_factory=list)
+    flagged: Counter[str] = field(default_factory=Counter)
     _causes: dict[str, Counter[tuple[str, str]]] = field(default_factory=lambda: defaultdict(Counter))
     _several: dict[tuple[str, str], set[str]] = field(default_factory=lambda: defaultdict(set))
     _unlock: Counter[str] = field(default_factory=Counter)
+    _wants: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
 
     def add(self, record: Mapping[str, Any]) -> None:
         """Add the record of one episode, or of the corpus."""
@@ -81,6 +83,9 @@ class Tally:
         self.frames += record["frames"]
         self.seconds += record["seconds"]
         self.decisions[record["decision"]] += 1
+        self.flagged.update(
+            v["gate"] for v in record["verdicts"] if (v["status"], v["effect"]) == ("fail", "flag")
+        )
         self._count_causes(record)
 
     def _count_causes(self, record: Mapping[str, Any]) -> None:
@@ -93,7 +98,9 @@ class Tally:
             reasons = {v["reason"] for v in decisive} | ({"not-run"} if unrun else set())
             # Of several reasons, curing one alone would not measure it; nobody but us can cure an error.
             if len(reasons) == 1 and reasons <= REASONS.keys():
-                self._unlock[reasons.pop()] += max(record["seconds"], 1e-9)
+                reason = reasons.pop()
+                self._unlock[reason] += max(record["seconds"], 1e-9)
+                self._wants[reason].update({v["detail"] for v in decisive} - {""})
 
     def _place(self, verdict: Mapping[str, Any], record: Mapping[str, Any]) -> tuple[str, str]:
         """Stream and channel of a failure; no channel where it has several, which are remembered."""
@@ -121,11 +128,13 @@ class Tally:
         return rows
 
     def unlock(self) -> dict[str, Any] | None:
-        """The one reason whose cure would measure the most hours, and the cure."""
+        """The one reason whose cure would measure the most hours, what most episodes lack, and the cure."""
         if not self._unlock:
             return None
         reason, seconds = self._unlock.most_common(1)[0]
-        return {"reason": reason, "remedy": REASONS.get(reason, ""), "hours": seconds / 3600.0}
+        wants = self._wants[reason].most_common(1)
+        return {"reason": reason, "detail": wants[0][0] if wants else "", "remedy": REASONS.get(reason, ""),
+                "hours": seconds / 3600.0}  # fmt: skip
 
     def summary(self) -> dict[str, Any]:
         """The counts as ``summary.json`` holds them."""
@@ -142,4 +151,5 @@ class Tally:
             "causes": self.causes(),
             "unlock": self.unlock(),
             "corpus_failures": self.corpus_failures,
+            "flagged": dict(self.flagged.most_common()),
         }

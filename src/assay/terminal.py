@@ -13,6 +13,8 @@ from assay.embodiment import Conflict, Embodiment
 from assay.gate import Gate
 from assay.inspection import Line
 from assay.profile import HUMAN_SOURCE
+from assay.report.clocks import clock_rows
+from assay.report.wording import visible
 from assay.store import Run
 
 if TYPE_CHECKING:
@@ -43,6 +45,7 @@ def closing(run: Run, report: str) -> list[str]:
     s = run.summary
     people = s.get("profile") == HUMAN_SOURCE
     lines = [_corpus_line(c, people=people) for c in s["corpora"][:2]]
+    lines += [f"ignored     the whole sheet: {c['refused']}" for c in s["corpora"][:2] if c.get("refused")]
     lines += [
         f"not judged  files of {', '.join(c['beside'])} in the same folder; assay inspect says which"
         for c in s["corpora"][:2]
@@ -62,6 +65,10 @@ def closing(run: Run, report: str) -> list[str]:
         there = f", {there} at {where}" if where else ""
         head, many = "causes" if at == 0 else "", _episodes(cause["episodes"])
         lines.append(f"{head:<11} {cause['gate']} {_title(cause['gate'])}: {many}{there}")
+    if flagged := list(s.get("flagged", {}).items())[:3]:
+        shown = ", ".join(f"{code} {_title(code)} in {_episodes(n)}" for code, n in flagged)
+        lines.append(f"flagged     {shown}")
+    lines += _clocks(run)
     if s["corpus_failures"]:
         shown = ", ".join(f"{code} {_title(code)}" for code in s["corpus_failures"])
         lines.append(f"corpus      {shown}")
@@ -74,11 +81,22 @@ def closing(run: Run, report: str) -> list[str]:
         u = s["unlock"]
         want = _WANT.get(u["reason"], u["reason"])
         much = f"{spent(u['hours'] * 3600)} of data " if s["hours"] else ""
-        lines.append(f"unmeasured  {much}for want of {want}: {u['remedy']}")
+        why = f" ({visible(u['detail'])})" if u.get("detail") else ""
+        lines.append(f"unmeasured  {much}for want of {want}: {u['remedy']}{why}")
     elif s["unmeasured"]:
         lines.append("unmeasured  for several reasons each; assay view RUN EPISODE lists them")
     ends = [*_whole("report", report), *_whole("next", f"assay verdicts {shlex.quote(str(run.path))}")]
     return [piece for line in lines for piece in _wrapped(line)][: _MOST - len(ends)] + ends
+
+
+def _clocks(run: Run) -> list[str]:
+    """How the time of two streams at most stands to the joints', the least known first."""
+    rows = clock_rows(run)
+    told = [row for row in rows if row["by"]]
+    if rows and not told:
+        return ["clocks      assumed: nothing tells whether the streams share one time"]
+    said = "clocks      {stream} {settled} by {by}: usual lag {lag} ± {within}, worst {worst}"
+    return [said.format_map(row).replace("\N{NO-BREAK SPACE}", " ") for row in told[:2]]
 
 
 def planted(truths: Iterable[Truth]) -> list[str]:
