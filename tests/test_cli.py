@@ -2,10 +2,12 @@
 
 import io
 import json
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from assay import __version__, cli, plugs
@@ -308,6 +310,22 @@ def test_the_end_says_who_said_the_kind(finished: Path) -> None:
     assert "simulation (corpus), body unknown" in " ".join(closing(done, "report.html"))
 
 
+def test_the_end_says_what_was_flagged_ignored_and_known_of_clocks(finished: Path) -> None:
+    from assay.store import Run
+    from assay.terminal import closing
+
+    done = Run(finished)
+    refused = {**done.summary["corpora"][0], "refused": "assay.toml: unknown item grond."}
+    done.summary |= {"flagged": {"SYN006": 24}, "corpora": [refused]}
+    row = {"stream": "head", "against": "joints", "settled": "bounded", "by": "content", "seconds": -5e-3,
+           "u": 4e-3, "ppm": None, "hand": None, "hand_speed": None, "detail": "", "cure": ""}  # fmt: skip
+    done.timing = pa.Table.from_pylist([row])
+    lines = closing(done, "report.html")
+    assert "ignored     the whole sheet: assay.toml: unknown item grond." in lines
+    assert "flagged     SYN006 wrong rate in 24 episodes" in lines
+    assert "clocks      head bounded by content × 1: usual lag 5 ms ± 8 ms, worst 5 ms" in lines
+
+
 def test_the_end_keeps_its_last_lines_whatever_there_is_to_say(finished: Path) -> None:
     from assay.store import Run
     from assay.terminal import closing
@@ -394,6 +412,16 @@ def test_a_process_of_its_own_prints_results_to_stdout_only(corpora: Path, tmp_p
     assert json.loads(done.stdout)["accepted"] == 2
     assert "\x1b" not in done.stdout + done.stderr
     assert done.stderr.startswith("measure: 1/2 episodes")
+
+
+def test_a_reader_that_has_read_enough_changes_no_exit_code() -> None:
+    words = [sys.executable, "-m", "assay.cli", "explain", "RTG012"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as command:
+        assert command.stdout is not None
+        assert command.stderr is not None
+        command.stdout.close()  # before anything is printed
+        said = command.stderr.read()
+    assert (command.returncode, said) == (0, b"")
 
 
 # ------------------------------------------------------------------------------------------ single ones

@@ -92,6 +92,14 @@ def test_a_worker_that_dies_costs_its_episode_and_is_tried_again(
     assert high == EXPECTED
 
 
+def test_a_refused_calibration_leaves_nothing_in_the_way(corpus: Path, out: Path) -> None:
+    other = corpus.parent / "other.json"
+    other.write_text("{}")
+    with pytest.raises(RunError, match="not a calibration"):
+        run(corpus, out=out, gates="INT95*", calibration=other)
+    assert not out.exists()
+
+
 def empty_calibration(corpus: Path) -> Path:
     """Spares a run the learning."""
     path = corpus.parent / "nothing-learnt.json"

@@ -17,6 +17,7 @@ from assay.attribution.rule import Attribution
 from assay.calibrate import Calibration
 from assay.engine.again import corpora_again, open_again
 from assay.errors import RunError, UsageError
+from assay.signals.reference import require
 from assay.store import Run
 
 __all__ = ["FILE", "SAYS", "attributed", "keep", "kept", "lines"]
@@ -34,12 +35,16 @@ def attributed(run: Run, subject: str | None = None) -> Iterator[Attribution]:
 
     Raises:
         UsageError: if the run has no such episode, or its corpus is gone.
+        MissingExtraError: if what the reference needs is not installed, and something fails.
         UnreadableError: if a file of an episode cannot be read.
     """
     if subject is not None and not any(row["subject"] == subject for row in _failing(run)):
         run.episode(subject)  # which says so where there is none
         raise UsageError("nothing to attribute", where=subject, found="neither hands nor feet fail",
                          expected=f"a failure of {', '.join(GATES)}")  # fmt: skip
+    if not _failing(run):
+        return
+    require()
     learnt = Calibration.read(run.path / "calibration.json")
     corpora, others = corpora_again(run.plan), _others(run)
     for row in _failing(run):
@@ -76,8 +81,9 @@ def kept(path: Path) -> list[dict[str, Any]]:
         return []
     try:
         rows = json.loads((path / FILE).read_text("utf-8"))
-        assert all(row["says"] in SAYS and isinstance(row["subject"], str) for row in rows)
-    except (OSError, ValueError, TypeError, KeyError, AssertionError) as error:
+        if not all(row["says"] in SAYS and isinstance(row["subject"], str) for row in rows):
+            raise ValueError("rows that no attribution wrote")
+    except (OSError, ValueError, TypeError, KeyError) as error:
         raise RunError("a file of the run cannot be read", where=str(path / FILE), found=type(error).__name__,
                        remedy="delete it and run assay attribute again") from error  # fmt: skip
     return list(rows)

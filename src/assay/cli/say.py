@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from collections.abc import Iterable
 from typing import Any, Final
@@ -16,9 +17,13 @@ _TAME: Final = {c: f"\\u{c:04x}" for c in (7, 8, 27, *range(128, 160))}
 
 
 def lines(text: Iterable[str]) -> None:
-    """Print lines to stdout."""
-    for line in text:
-        print(line.translate(_TAME))
+    """Print lines to stdout; whoever read may have read enough, as ``head`` does: the rest goes nowhere."""
+    try:
+        for line in text:
+            print(line.translate(_TAME))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else it fails again at the exit
 
 
 def show(value: Any, text: Iterable[str], as_json: bool) -> int:

@@ -98,6 +98,8 @@ def run(
     gates = select(chosen.gates)
     profiles = _profiles(listed, chosen)
     make_plan(listed, gates=gates, profiles=profiles, calibration=Calibration(), decode=chosen.decode)
+    if chosen.calibration:
+        Calibration.read(Path(chosen.calibration))  # refused before there is a run folder in the way
     with Ledger(folder, resume=resume) as ledger, _resumption_named(folder), _kept(chosen, gates) as cache:
         chosen = replace(chosen, cache=cache)
         plan = _planned(ledger, listed, gates, profiles, chosen, watch)
