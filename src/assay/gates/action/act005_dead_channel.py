@@ -60,6 +60,8 @@ PARTNERS = (Role.REQUEST, Role.EXECUTION, Role.JOINT_VELOCITY, Role.JOINT_TORQUE
 COMMANDS = (Role.REQUEST, Role.EXECUTION)
 WHOLE = 6
 """Joints that make a body, or an arm, whose pose can be held; a pair of fingers is none."""
+LEAST = 10
+"""Samples of a stream that can be said to be constant; a recording of two seconds may hold four."""
 CARRIED = 0.02
 """m; a base that stays within this stands."""
 Float = NDArray[np.float64]
@@ -233,8 +235,17 @@ CASES = (
          "abstain", reason="absent-stream"),
     Case("a whole arm is 0 throughout in simulation",
          lambda: replace(stiff(*LEFT_ARM), kind=Kind.SIMULATION), "abstain", reason="absent-stream"),
+    Case("four samples of each", lambda: sparse(4), "abstain", reason="too-short"),
+    Case("ten samples of each, the requests at rest", lambda: sparse(10), "fail"),
     Case("joints that move and nothing else", alone, "abstain", reason="absent-stream"),
 )  # fmt: skip
+
+
+def sparse(n: int) -> Episode:
+    """Requests that rest beside joints that move, n samples of each stream over 2.5 s."""
+    ep = edit(teleop(3.0), "action", lambda x, _: x * 0 + x[0])
+    rows = np.linspace(0, 75, n).astype(int)
+    return replace(ep, streams=tuple(replace(s, x=s.x[rows], t=s.t[rows]) for s in ep.streams))
 
 
 def anonymous(ep: Episode) -> Episode:
@@ -270,6 +281,10 @@ def measure(
 
 
 def _pair(pair: Pair, p: Params) -> Iterator[Outcome]:
+    samples = min(len(pair.t), len(pair.state_t))
+    if samples < LEAST:
+        yield Abstain("too-short", f"{samples} samples of {LEAST}", pair.stream)
+        return
     t0, t1 = span(pair.t, pair.state_t)
     value, start, end = under = _travel(pair.a, pair.t, pair.s, pair.state_t, p)
     scope = np.full(len(pair.names), IN)
