@@ -219,6 +219,21 @@ def test_table_names_the_span_of_each_failure() -> None:
     assert lines == [f"drop RTG001 e{i} 3.00 to 3.27 2 rad elbow" for i in range(5)]
 
 
+def test_the_worst_comes_first_whichever_stream_it_is_of() -> None:
+    """Stored are those of one stream after those of another; of limits from below the least is worst."""
+    first = [("action", f"wrist_{i}", i, i + 1, 2.0 - 0.1 * i, "s", "") for i in range(5)]
+    ran = failing(("e0", [*first, ("observation.state", "right_wrist_yaw", 0, 1, 4.44, "s", "")]))
+    lines = [" ".join(line.split()) for line in failures(ran)]
+    assert lines[0] == "drop RTG001 e0 0.00 to 0.00 4.44 s right_wrist_yaw"
+    assert lines[1].endswith("2 s action wrist_0")
+    assert lines[-1] == "and 2 more"
+    for form in ("csv", "junit"):
+        assert re.search(r"right_wrist_yaw 0.00-0.00 s; action wrist_0", text(ran, form))
+    below = [("camera", f"c{i}", 0, 1, worst, "Hz", "") for i, worst in enumerate((0.9, 0.5, -0.1, 0.7))]
+    said = [line.split()[-1] for line in failures(failing(("e0", below)))]
+    assert said == ["c2", "c1", "c3", "c0"]
+
+
 def test_table_has_one_line_for_what_more_than_five_episodes_share() -> None:
     own = ("action", "elbow", 0, 10_000_000, 5.0, "rad", "")
     shared = [(f"e{i}", [ELBOW, own] if i == 3 else [ELBOW]) for i in range(86)]

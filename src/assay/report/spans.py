@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -9,7 +10,10 @@ from typing import Any, Final
 from assay.report.tables import RunTables
 from assay.report.wording import number, percent, seconds, visible, with_unit
 
-__all__ = ["MOST_SPANS", "findings_of", "notes", "place", "sentence", "spans", "when", "worst_of"]
+__all__ = [
+    "MOST_SPANS", "excess", "findings_of", "notes", "place", "sentence", "spans", "when", "worst_first",
+    "worst_of",
+]  # fmt: skip
 
 MOST_SPANS: Final = 4
 """Spans that a line of text names; the rest is counted."""
@@ -20,11 +24,27 @@ Row = Mapping[str, Any]
 
 
 def findings_of(run: RunTables) -> dict[tuple[str, str], list[dict[str, Any]]]:
-    """The findings of a run by (gate, subject), in stored order: the furthest beyond its limit first."""
+    """The findings of a run by (gate, subject), the furthest beyond its limit first."""
     found: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for finding in run.findings.to_pylist():
         found[finding["gate"], finding["subject"]].append(finding)
-    return found
+    return defaultdict(list, {key: worst_first(rows) for key, rows in found.items()})
+
+
+def worst_first(findings: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The furthest beyond its limit first: stored are those of one stream after those of another."""
+    return sorted(findings, key=excess, reverse=True)
+
+
+def excess(row: Row) -> tuple[float, float]:
+    """How far a worst value lies beyond its limit, on either side: as a ratio, then as a difference."""
+    worst, limit = row["worst"], row["limit"]
+    if worst is None or not math.isfinite(worst):
+        return 0.0, 0.0
+    if not limit:
+        return abs(worst), abs(worst)
+    ratio = max(worst / limit, limit / worst) if worst * limit > 0 else math.inf
+    return ratio, abs(worst - limit)
 
 
 def place(row: Row) -> str:

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from assay.report.spans import MOST_SPANS, findings_of, notes, place, when, worst_of
+from assay.report.spans import MOST_SPANS, excess, findings_of, notes, place, when, worst_of
 from assay.report.tables import RunTables, natural_key
 from assay.report.wording import count, visible
 
@@ -98,7 +98,7 @@ def _failure(row: Row, points: Sequence[Row], total: int, seen: set[str]) -> Ite
 
 def _crowd(key: tuple[str, ...], who: Mapping[str, Row]) -> Iterator[str]:
     points, names = list(who.values()), list(who)
-    worst = max(points, key=lambda f: _excess(f["worst"], f["limit"]))
+    worst = max(points, key=excess)
     yield from _line((key[0], key[1], f"{len(who):,} episodes"), "", _worst(worst), place(worst))
     yield from _wrapped(f"{visible(names[0])} … {visible(names[-1])}", _WHO)
     for note in notes([worst]):
@@ -149,10 +149,6 @@ def _open(rows: Iterable[Row]) -> Iterator[str]:
 
 def _worst(point: Row) -> str:
     return "" if point["worst"] is None else worst_of(point)
-
-
-def _excess(worst: float | None, limit: float | None) -> float:
-    return abs(worst or 0.0) / abs(limit) if limit else abs(worst or 0.0)
 
 
 def _wrapped(text: str, indent: int) -> list[str]:

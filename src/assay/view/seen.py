@@ -10,7 +10,7 @@ from typing import Any, Final
 from assay import plugs
 from assay.errors import AssayError, UsageError
 from assay.gate import REASONS
-from assay.report.spans import sentence
+from assay.report.spans import sentence, worst_first
 from assay.store import EpisodeOfRun, Run
 from assay.view.choice import FORCE, limited, overlap, piece_of, target_of
 from assay.view.moment import Moment, moment_of
@@ -56,7 +56,7 @@ def view_of(run: Run, subject: str, at: float | None = None) -> View:
 
 
 def _view(episode: EpisodeOfRun, subject: str, at: float | None) -> View:
-    findings = episode.findings
+    findings = worst_first(episode.findings)
     rows = [_told(row, findings) for row in episode.verdicts if row["status"] in _GRAVITY]
     rows.sort(key=lambda row: (_GRAVITY.index(row["status"]), -FORCE[row["effect"]], row["gate"]))
     target = target_of(episode, at)
