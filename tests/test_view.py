@@ -20,6 +20,7 @@ from toy import toy_corpus, toy_plugs  # noqa: F401
 
 pytestmark = pytest.mark.usefixtures("toy_plugs")
 
+RECORDED = Path(__file__).parent / "golden/recording/mcap_ros2/input"
 HEIGHTS = np.array([0.5, 0.5, 0.6, 1.5, 2.5, 1.2, 0.4, 0.4, 3.0, 0.4])
 TOY = {"gates": "INT950", "profile": Path(__file__).parent / "toy_site/toy.toml", "jobs": 1}
 
@@ -102,6 +103,16 @@ def test_state_and_request_of_the_same_joint_stand_beside_each_other(tmp_path: P
     assert truth.t0 * 1e-9 <= m.at <= truth.t1 * 1e-9
     assert {column.stream for column in m.columns} == {"observation.state", "action"}
     assert {column.channel for column in m.columns if column.stream == "observation.state"} == {truth.channel}
+
+
+def test_the_samples_are_those_of_the_evidence_that_is_worst(tmp_path: Path) -> None:
+    """Two claims about the same pictures by the same stamps, of which the second is further off."""
+    ran = run(RECORDED, out=tmp_path / "run", gates="SYN001", jobs=1, decode="none")
+    (verdict,) = [row for row in ran.verdicts.to_pylist() if row["scope"] == "episode"]
+    m = moment(ran, "run")
+    assert (m.gate, verdict["worst"]) == ("SYN001", pytest.approx(0.05002))
+    assert m.value == pytest.approx([verdict["worst"]] * len(m.value))
+    assert all(m.beyond)
 
 
 def test_a_corpus_that_is_gone_is_one_sentence(tmp_path: Path) -> None:

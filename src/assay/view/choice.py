@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.gate import Evidence
+from assay.report.spans import excess
 from assay.store import EpisodeOfRun
 
 __all__ = ["FORCE", "inside", "limited", "overlap", "piece_of", "target_of"]
@@ -33,7 +34,7 @@ def target_of(episode: EpisodeOfRun, at: float | None) -> dict[str, Any] | None:
         far = 0.0 if at is None else max(f["t0"] / 1e9 - at, at - f["t1"] / 1e9, 0.0)
         timed = f["t1"] > f["t0"]
         return (not timed, far, -force[f["gate"]], f["t1"] - f["t0"] if at is not None else 0,
-                -_ratio(f["worst"], f["limit"]))  # fmt: skip
+                *(-x for x in excess(f)))  # fmt: skip
 
     if findings:
         chosen: dict[str, Any] = min(findings, key=rank)
@@ -71,12 +72,20 @@ def overlap(f: Row, target: Row) -> bool:
 
 
 def piece_of(pieces: Sequence[Evidence], target: Row) -> Evidence | None:
-    """The evidence that a finding came from."""
+    """The evidence that a finding came from: its place, its time, and its worst value among the samples."""
     stream = [p for p in pieces if p.stream == target["stream"] and len(p.value)]
     named = [p for p in stream if target["channel"] in (p.channel, *p.channels)]
     if target["t0"] is not None:  # several claims may be about the same place
         named = [p for p in named if inside(p, target).any()] or named
+    named = [p for p in named if _holds_worst(p, target)] or named
     return next(iter((*named, *stream, *(p for p in pieces if len(p.value)))), None)
+
+
+def _holds_worst(e: Evidence, target: Row) -> bool:
+    """Whether a sample (in the target's stretch, if it has one) is the target's worst."""
+    there = inside(e, target) if target["t0"] is not None else np.ones(len(e.value), bool)
+    worst = np.nan if target["worst"] is None else target["worst"]
+    return bool(np.isclose(np.asarray(e.value, np.float64)[there], worst, rtol=1e-9, atol=0.0).any())
 
 
 def limited(e: Evidence, episode: EpisodeOfRun, gate: str) -> Evidence:
