@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.embodiment import Embodiment
+from assay.embodiment import Embodiment, cards, load
 from assay.embodiment.body import normalise
 
 __all__ = ["joint_axes", "name_joints", "robot_in"]
@@ -62,12 +63,11 @@ def name_joints(
         (c names, evidence), or (None, what would decide it).
     """
     if body is None:
-        return None, "the file has no names and no body is declared"
+        return None, "the file has no names and no body is declared" + _of_these_axes(axes)
     fitting = {k: v for k, v in _candidates(body, q.shape[1]).items() if _fits(v, axes)}
     if not fitting:
-        return None, f"no known order of {body.name} has {q.shape[1]} joints" + (
-            " on these axes" if axes else ""
-        )
+        on = f" on these axes{_of_these_axes(axes)}" if axes else ""
+        return None, f"no known order of {body.name} has {q.shape[1]} joints{on}"
     beyond = {order: _beyond(q, body, names) for order, names in fitting.items()}
     told = ", ".join(f"{order} {share:.1%}" for order, share in beyond.items())
     best, *others = sorted(fitting, key=lambda order: beyond[order])
@@ -86,6 +86,16 @@ def name_joints(
 
 _CLEAR: Final = 0.02
 _FEW: Final = 0.05
+
+
+@lru_cache(maxsize=64)  # clips of one corpus share them
+def _of_these_axes(axes: str) -> str:
+    """Which packaged bodies have as many joints on the same axes, where the file tells its axes."""
+    fit = [
+        card for card in cards()
+        if axes and any(_fits(names, axes) for names in _candidates(load(card), len(axes)).values())
+    ]  # fmt: skip
+    return f"; its axes are those of {' or '.join(fit)}" if fit else ""
 
 
 def _candidates(body: Embodiment, count: int) -> dict[str, tuple[str, ...]]:
