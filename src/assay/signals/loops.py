@@ -109,37 +109,25 @@ def _hold(flags, gap, shortest):  # type: ignore[no-untyped-def]
             start = end
 
 
-_TWO: Final = "void(int8[::1], int8[::1], int8[::1])"
-
-
 def any_of_two(a: Flags, b: Flags) -> Flags:
     """(m,) yes where one is, else unknown where one is, else no."""
-    made = np.empty(len(a), np.int8)
-    compiled(_any, _TWO)[0](a, b, made)
-    return made
-
-
-def _any(a, b, made):  # type: ignore[no-untyped-def]
-    for i in range(len(a)):
-        if a[i] == _YES or b[i] == _YES:
-            made[i] = _YES
-        else:
-            made[i] = min(a[i], b[i])
+    return _wins(a, b, _YES)
 
 
 def all_of_two(a: Flags, b: Flags) -> Flags:
     """(m,) no where one is, else unknown where one is, else yes."""
+    return _wins(a, b, _NO)
+
+
+def _wins(a: Flags, b: Flags, flag: int) -> Flags:
     made = np.empty(len(a), np.int8)
-    compiled(_all, _TWO)[0](a, b, made)
+    compiled(_either, "void(int8[::1], int8[::1], int64, int8[::1])")[0](a, b, flag, made)
     return made
 
 
-def _all(a, b, made):  # type: ignore[no-untyped-def]
+def _either(a, b, flag, made):  # type: ignore[no-untyped-def]
     for i in range(len(a)):
-        if a[i] == _NO or b[i] == _NO:
-            made[i] = _NO
-        else:
-            made[i] = min(a[i], b[i])
+        made[i] = flag if a[i] == flag or b[i] == flag else min(a[i], b[i])
 
 
 def largest(v: Floats, half: int) -> Floats:
