@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from benchmarks.power.attributed import PLANTS, grown, mirrored
 from benchmarks.power.clips import Base
@@ -16,7 +17,7 @@ from benchmarks.power.motion_clips import opened_motion
 from assay import plugs
 from assay.attribution import Attribution, attribute
 from assay.attribution.doubt import doubt
-from assay.attribution.finished import keep, kept, lines
+from assay.attribution.finished import attributed, keep, kept, lines
 from assay.attribution.rule import said, spread
 from assay.embodiment import load
 from assay.embodiment.kinematics import link_poses
@@ -25,6 +26,7 @@ from assay.feature import Features
 from assay.model import Episode, Role
 from assay.signals.reach import size
 from assay.signals.reference import SLACK, Goal, Reached, reach
+from assay.store import Run
 from assay.synth.reaches import FINGERED, known_map, moved, scaled
 from assay.synth.reaches import reach as reaching
 from assay.synth.walks import slid, walk
@@ -168,6 +170,15 @@ def test_without_the_extra_all_is_undecided_and_says_what_to_install(monkeypatch
     assert all('pip install "assay[physics]"' in a.why for a in found.values())
     with pytest.raises(MissingExtraError):
         reach(load(BODY).tree, np.zeros(0), np.zeros(0), np.zeros((1, 0)), np.zeros((1, 7)), [])  # type: ignore[arg-type]
+
+
+def test_a_run_is_not_attributed_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "daqp", None)
+    failing = [{"status": "fail", "gate": "RTG004", "scope": "episode", "subject": "a"}]
+    run = Run(tmp_path)
+    run.verdicts = pa.Table.from_pylist(failing)
+    with pytest.raises(MissingExtraError, match=r'pip install "assay\[physics\]"'):
+        list(attributed(run))
 
 
 # ------------------------------------------------------------------------------------ the study, in small
