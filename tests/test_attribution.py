@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -26,7 +28,6 @@ from assay.feature import Features
 from assay.model import Episode, Role
 from assay.signals.reach import size
 from assay.signals.reference import SLACK, Goal, Reached, reach
-from assay.store import Run
 from assay.synth.reaches import FINGERED, known_map, moved, scaled
 from assay.synth.reaches import reach as reaching
 from assay.synth.walks import slid, walk
@@ -175,8 +176,7 @@ def test_without_the_extra_all_is_undecided_and_says_what_to_install(monkeypatch
 def test_a_run_is_not_attributed_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "daqp", None)
     failing = [{"status": "fail", "gate": "RTG004", "scope": "episode", "subject": "a"}]
-    run = Run(tmp_path)
-    run.verdicts = pa.Table.from_pylist(failing)
+    run: Any = SimpleNamespace(path=tmp_path, verdicts=pa.Table.from_pylist(failing))
     with pytest.raises(MissingExtraError, match=r'pip install "assay\[physics\]"'):
         list(attributed(run))
 
