@@ -364,6 +364,7 @@ def _record(
         "present": not gone,
         "frames": round(seconds * 30),
         "seconds": seconds,
+        "t0": None if gone else 0,
         "wall_s": 0.021 * (i % 7 + 1),
         "task": names[i] if i < len(names) else TASKS[i % len(TASKS)],
         "files": f"data/chunk-000/{subject}.parquet,videos/chunk-000/{CAMERA[0]}/{subject}.mp4",

@@ -1,18 +1,25 @@
 """`assay view`: the decision, the verdicts with their spans, and one moment that is what the data hold."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from assay.engine import run
+from assay.engine.episode import _first
 from assay.errors import UsageError
+from assay.model import Episode
 from assay.rejudge import rejudge_run
+from assay.report import write_report
+from assay.report.formats import verdict_lines
 from assay.store import Run
+from assay.synth import retime, teleop
 from assay.view import Moment, View, text_of, view_of
 from assay.view.seen import _named
 from tiny_corpus import tiny_corpus
@@ -52,7 +59,7 @@ def test_default_moment_is_the_worst_and_its_samples_are_those_of_the_data(done:
     assert column.values == pytest.approx(HEIGHTS[1:])
 
 
-@pytest.mark.parametrize(("at", "first"), [(0.0, 0), (0.35, 0), (0.55, 1), (0.9, 1), (77.0, 1), (-5.0, 0)])
+@pytest.mark.parametrize(("at", "first"), [(0.0, 0), (0.35, 0), (0.55, 1), (0.9, 1), (1.0, 1), (-0.005, 0)])
 def test_nine_samples_around_any_moment(done: Run, at: float, first: int) -> None:
     m = moment(done, "high", at)
     assert m.at == at
@@ -115,6 +122,46 @@ def test_the_samples_are_those_of_the_evidence_that_is_worst(tmp_path: Path) -> 
     assert all(m.beyond)
 
 
+def test_people_read_seconds_from_the_first_sample_and_machines_the_clock(tmp_path: Path) -> None:
+    """Of a recording that counts from 1970: the table, a pull request's comment, the page and the view."""
+    ran = run(RECORDED, out=tmp_path / "run", gates="SYN001,INT008", jobs=1, decode="none")
+    assert ran.episodes["t0"].to_pylist() == [1_700_000_000 * 10**9]
+    for form in ("table", "md", "junit", "sarif"):
+        said = "\n".join(verdict_lines(ran, form))
+        assert re.search(r"0\.05(-| to )0\.25", said), form
+        assert "1700000000." not in said
+    page = write_report(ran, tmp_path / "page.html").read_text()
+    assert f"assay view {ran.path} run --at 0.05" in page
+    assert "1700000000" not in page
+    seen = view_of(ran, "run", 0.05)
+    assert seen.t0 == 1_700_000_000 * 10**9
+    assert seen.moment is not None
+    assert seen.moment.at == 0.05
+    assert all(0.0 <= s <= 0.25 for s in seen.moment.seconds)
+    assert "17000" not in "\n".join(text_of(seen))
+    assert next((s["start_s"], s["end_s"]) for v in seen.verdicts for s in v["spans"]) == (0.05, 0.25004)
+    found = json.loads("\n".join(verdict_lines(ran, "json")))["findings"]
+    assert {row["t0"] // 10**9 for row in found} == {1_700_000_000}
+
+
+def test_the_first_sample_is_no_wrong_date_and_no_camera() -> None:
+    epoch = 1_748_331_238 * 10**9
+    ep = retime(teleop(), "observation.state", lambda t: t + epoch)
+    ep = retime(ep, "action", lambda t: np.where(np.arange(len(t)) == 3, 5, t + epoch - 10**9))
+    ep = retime(ep, "observation.images.cam_0", lambda t: t + epoch - 2 * 10**9)
+    assert _first(ep) == epoch - 10**9
+    assert _first(Episode("empty")) is None
+
+
+def test_a_run_of_before_counts_as_it_did(tmp_path: Path) -> None:
+    """Its table of episodes does not know the first sample."""
+    ran = run(RECORDED, out=tmp_path / "run", gates="SYN001", jobs=1, decode="none")
+    pq.write_table(ran.episodes.drop_columns("t0"), tmp_path / "run/episodes.parquet")
+    old = Run(tmp_path / "run")
+    assert "1700000000.05 to 1700000000.25" in "\n".join(verdict_lines(old, "table"))
+    assert view_of(old, "run", 1_700_000_000.05).t0 == 0
+
+
 def test_a_corpus_that_is_gone_is_one_sentence(tmp_path: Path) -> None:
     root = toy_corpus(tmp_path / "c", {"high": HEIGHTS})
     done = run(root, out=tmp_path / "run", **TOY)
@@ -134,6 +181,13 @@ def test_a_file_that_broke_since_is_one_sentence(tmp_path: Path) -> None:
     done = run(root, out=tmp_path / "run", **TOY)
     (root / "high.npz").write_bytes(b"no zip")
     assert "not a toy episode" in view_of(done, "high").missing
+
+
+@pytest.mark.parametrize("at", [77.0, -5.0, 1.02])
+def test_a_moment_outside_the_episode_is_wrong_use_and_says_how_long_it_is(done: Run, at: float) -> None:
+    expected = f"not a moment of the episode (found {at:g} s, expected 0 to 1.00 s"
+    with pytest.raises(UsageError, match=re.escape(expected)):
+        view_of(done, "high", at)
 
 
 @pytest.mark.parametrize("at", [float("nan"), float("inf"), 1e300])

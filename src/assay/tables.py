@@ -26,7 +26,7 @@ def _schema(**columns: str) -> pa.Schema:
 SCHEMAS: Final[Mapping[str, pa.Schema]] = {
     "episodes": _schema(
         subject="s", decision="s", present="b", frames="i", seconds="f", task="s", reasons="s", files="s",
-        wall_s="f",
+        wall_s="f", t0="i",
     ),
     "verdicts": _schema(
         scope="s", subject="s", gate="s", gate_version="i", status="s", simple="s", worst="f", limit="f",

@@ -44,7 +44,7 @@ def view(
     run: RunArg,
     episode: Annotated[str, typer.Argument(metavar="EPISODE", help="As in assay verdicts.")],
     at: Annotated[
-        float | None, typer.Option("--at", metavar="T", help="Seconds [where it is worst].")
+        float | None, typer.Option("--at", metavar="T", help="Seconds from its start [where it is worst].")
     ] = None,
     as_json: JsonOpt = False,
 ) -> int:

@@ -135,6 +135,7 @@ def record(
         "frames": n,
         "declared_frames": frames,
         "seconds": seconds,
+        "t0": _first(ep) if ep else None,
         "task": ep.task if ep else None,
         "files": ",".join(ep.source.files) if ep and ep.source else "",
         "wall_s": wall,
@@ -186,6 +187,18 @@ def _length(ep: Episode) -> tuple[int, float]:
     period = 1.0 / float(longest.rate) if longest.rate else 0.0
     step = np.diff(np.sort(longest.t))  # a step of days is a wrong date, and one below 0 has overflowed
     return len(longest), float(step[(step > 0) & (step < _DAY)].sum()) * 1e-9 + period
+
+
+def _first(ep: Episode) -> int | None:
+    """The first sample of what the episode is timed by, int64 ns; what stands days apart is a wrong date."""
+    timed = [s for s in ep.streams if len(s)]
+    timed = [s for s in timed if s.role not in _ABSENT_ROLES] or timed
+    if not timed:
+        return None
+    longest = max(timed, key=len).t
+    amid = int(np.partition(longest, len(longest) // 2)[len(longest) // 2])
+    t = np.concatenate([s.t for s in timed])
+    return int(t[(t > amid - _DAY) & (t < amid + _DAY)].min())
 
 
 def _roles(gates: Sequence[Gate], job: Job) -> frozenset[Role]:

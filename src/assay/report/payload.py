@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from assay.gate import REASONS
 from assay.report.compact import pack, significant
-from assay.report.tables import MARKS, NO_VERDICT, Grid, RunTables, column
+from assay.report.tables import MARKS, NO_VERDICT, Grid, RunTables, begins, column
 
 __all__ = ["MOST_FINDINGS", "OWN_NAME", "payload"]
 
@@ -43,7 +43,7 @@ def payload(run: RunTables, grid: Grid, titles: dict[str, str]) -> dict[str, Any
         "reasons": REASONS,
         "episodes": _episodes(run, grid),
         "gates": [_gate(columns, grid, at, titles) for at in range(len(grid.codes))],
-        "findings": _findings(run.findings, grid),
+        "findings": _findings(run, grid),
     }
 
 
@@ -89,7 +89,8 @@ def _gate(columns: dict[str, NDArray[Any]], grid: Grid, at: int, titles: dict[st
     return found
 
 
-def _findings(table: Any, grid: Grid) -> dict[str, Any]:
+def _findings(run: RunTables, grid: Grid) -> dict[str, Any]:
+    table, first = run.findings, begins(run)
     who = grid.index_of(column(table, "subject"))
     gates = {code: i for i, code in enumerate(grid.codes)}
     gate = np.array([gates.get(c, -1) for c in column(table, "gate").tolist()], int)
@@ -97,13 +98,16 @@ def _findings(table: Any, grid: Grid) -> dict[str, Any]:
     rows = rows[np.sort(_fairest(who[rows] * len(gates) + gate[rows], table, rows)[:MOST_FINDINGS])]
     rows = rows[np.lexsort((column(table, "t0")[rows], gate[rows], who[rows]))]
     t0, t1 = column(table, "t0")[rows], column(table, "t1")[rows]
+    timed = (t0 != 0) | (t1 != 0)  # what has no time has none from the first sample on
+    t0 = t0 - np.where(timed, np.array([first[name] for name in grid.subjects], np.int64)[who[rows]], 0)
+    ms = np.rint((column(table, "t1")[rows] - column(table, "t0")[rows]) / 1e6)
     words = {name: pack(column(table, name)[rows]) for name in ("stream", "channel", "unit", "note")}
     return {
         "shown": len(rows),
         "episode": np.diff(who[rows], prepend=0).tolist(),
         "gate": gate[rows].tolist(),
         "t0": np.rint(t0 / 1e6).astype(np.int64).tolist(),
-        "ms": np.rint((t1 - t0) / 1e6).astype(np.int64).tolist(),
+        "ms": ms.astype(np.int64).tolist(),
         "samples": column(table, "samples")[rows].tolist(),
         "worst": significant(column(table, "worst")[rows].astype(np.float64)).tolist(),
         "limit": pack(column(table, "limit")[rows].astype(np.float64)),

@@ -14,7 +14,8 @@ from assay.gate import REASONS, Gate
 from assay.report import ranking
 from assay.report.charts import Chart, chart
 from assay.report.rungs import distributions
-from assay.report.tables import STATUSES, Grid, RunTables, column
+from assay.report.spans import from_first
+from assay.report.tables import STATUSES, Grid, RunTables, begins, column
 from assay.report.wording import hours, number, percent, seconds, view_line, visible, with_unit
 
 __all__ = [
@@ -174,10 +175,14 @@ def watch_rows(run: RunTables, grid: Grid, gates: Sequence[Mapping[str, Any]]) -
     """Episodes to watch, with moments, channels and the command that shows each."""
     dull = frozenset(row["code"] for row in gates if row["systematic"])
     rows, blamed = [], {_finding(row): SAYS[row["says"]] for row in kept(run.path)}
+    first = begins(run)
     for watch in ranking.watch_list(run.findings, grid, dull):
         subject = grid.subjects[watch.episode]
         found = run.findings.take(list(watch.findings)).to_pylist()
-        moments = [_moment(run, subject, row, blamed.get(_finding(row), "")) for row in found]
+        moments = [
+            _moment(run, subject, from_first(row, first[subject]), blamed.get(_finding(row), ""))
+            for row in found
+        ]
         rows.append({
             "subject": visible(subject), "id": subject, "decision": str(grid.decision[watch.episode]),
             "gates": watch.gates, "moments": moments, "more": watch.total - len(moments),

@@ -7,12 +7,12 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from assay.report.tables import RunTables
+from assay.report.tables import RunTables, begins
 from assay.report.wording import number, percent, seconds, visible, with_unit
 
 __all__ = [
-    "MOST_SPANS", "excess", "findings_of", "notes", "place", "sentence", "spans", "when", "worst_first",
-    "worst_of",
+    "MOST_SPANS", "excess", "findings_of", "from_first", "notes", "place", "sentence", "spans", "when",
+    "worst_first", "worst_of",
 ]  # fmt: skip
 
 MOST_SPANS: Final = 4
@@ -24,11 +24,23 @@ Row = Mapping[str, Any]
 
 
 def findings_of(run: RunTables) -> dict[tuple[str, str], list[dict[str, Any]]]:
-    """The findings of a run by (gate, subject), the furthest beyond its limit first."""
+    """The findings of a run by (gate, subject), the furthest beyond its limit first.
+
+    Times count from the episode's first sample (`from_first`).
+    """
     found: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    first = begins(run)
     for finding in run.findings.to_pylist():
-        found[finding["gate"], finding["subject"]].append(finding)
+        subject = finding["subject"]
+        found[finding["gate"], subject].append(from_first(finding, first.get(subject, 0)))
     return defaultdict(list, {key: worst_first(rows) for key, rows in found.items()})
+
+
+def from_first(finding: dict[str, Any], first: int) -> dict[str, Any]:
+    """The finding with its times since the episode's first sample; one without a time stays so."""
+    if finding["t0"] == finding["t1"] == 0:
+        return finding
+    return finding | {"t0": finding["t0"] - first, "t1": finding["t1"] - first}
 
 
 def worst_first(findings: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MARKS", "NO_VERDICT", "STATUSES", "Grid", "RunTables", "column", "natural_key"]
+__all__ = ["MARKS", "NO_VERDICT", "STATUSES", "Grid", "RunTables", "begins", "column", "natural_key"]
 
 STATUSES: Final = ("n/a", "pass", "abstain", "error", "fail")
 """From the lightest to the gravest: the index is what `Grid.status` holds."""
@@ -57,7 +57,10 @@ class RunTables(Protocol):
 
     @property
     def episodes(self) -> Any:
-        """Table of episodes: subject, decision, present, frames, seconds, task, reasons, files, wall_s."""
+        """Table of episodes: subject, decision, present, frames, seconds, task, reasons, files, wall_s, t0.
+
+        ``t0`` is the first sample, int64 ns; null in runs of before.
+        """
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,6 +135,12 @@ def column(table: Any, name: str) -> NDArray[Any]:
     if values.dtype == object and data.null_count:
         values = np.array(["" if v is None else v for v in values], object)
     return np.asarray(values)
+
+
+def begins(run: RunTables) -> dict[str, int]:
+    """First sample of each episode, int64 ns: what people's seconds count from; 0 where it is not known."""
+    names, first = run.episodes["subject"].to_pylist(), run.episodes["t0"].to_pylist()
+    return {name: at or 0 for name, at in zip(names, first, strict=True)}
 
 
 def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:

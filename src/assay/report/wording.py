@@ -62,7 +62,7 @@ def hours(value: float) -> str:
 
 
 def seconds(nanoseconds: int) -> str:
-    """Seconds on the episode's own clock, to the hundredth."""
+    """Seconds from the episode's first sample (of ns since then), to the hundredth."""
     return f"{nanoseconds / 1e9:.2f}"
 
 

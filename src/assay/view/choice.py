@@ -24,14 +24,17 @@ _SERIES: Final = 9
 Row = Mapping[str, Any]
 
 
-def target_of(episode: EpisodeOfRun, at: float | None) -> dict[str, Any] | None:
-    """The finding to look at: nearest to ``at``, else the gravest; without any, what is nearest its limit."""
+def target_of(episode: EpisodeOfRun, at: int | None) -> dict[str, Any] | None:
+    """The finding nearest to ``at`` (ns), else the gravest; without any, what is nearest its limit.
+
+    What has no time is looked at only where nobody asks for a moment.
+    """
     failed = [row for row in episode.verdicts if row["status"] == "fail"]
     force = {row["gate"]: FORCE[row["effect"]] for row in failed}
-    findings = [f for f in episode.findings if f["gate"] in force]
+    findings = [f for f in episode.findings if f["gate"] in force and (at is None or f["t0"] or f["t1"])]
 
     def rank(f: dict[str, Any]) -> tuple[float, ...]:
-        far = 0.0 if at is None else max(f["t0"] / 1e9 - at, at - f["t1"] / 1e9, 0.0)
+        far = 0 if at is None else max(f["t0"] - at, at - f["t1"], 0)
         timed = f["t1"] > f["t0"]
         return (not timed, far, -force[f["gate"]], f["t1"] - f["t0"] if at is not None else 0,
                 *(-x for x in excess(f)))  # fmt: skip
@@ -39,7 +42,7 @@ def target_of(episode: EpisodeOfRun, at: float | None) -> dict[str, Any] | None:
     if findings:
         chosen: dict[str, Any] = min(findings, key=rank)
         return chosen | {"fails": True}
-    if failed:  # judged again under a stricter limit, which leaves no findings
+    if failed and not episode.findings:  # judged again under a stricter limit, which leaves no findings
         gravest: dict[str, Any] = max(failed, key=lambda row: force[row["gate"]])
         return gravest | {"t0": None, "t1": None, "fails": True}
     return _nearest_limit(episode)
@@ -57,7 +60,8 @@ def _nearest_limit(episode: EpisodeOfRun) -> dict[str, Any] | None:
         return _ratio(m["worst"], m["limit"]) if m["sense"] == "above" else _ratio(m["limit"], m["worst"])
 
     nearest: dict[str, Any] = max(series, key=used)
-    return nearest | {"t0": None, "t1": None, "fails": False}
+    fails = any(row["gate"] == nearest["gate"] and row["status"] == "fail" for row in episode.verdicts)
+    return nearest | {"t0": None, "t1": None, "fails": fails}
 
 
 def _ratio(value: float | None, limit: float | None) -> float:

@@ -15,7 +15,10 @@ from assay.model import Episode, Role, Stream
 from assay.report.wording import visible
 from assay.view.choice import inside
 
-__all__ = ["Column", "Moment", "moment_of"]
+__all__ = ["CHANNELS", "Column", "Moment", "moment_of"]
+
+CHANNELS: Final = 2
+"""Channels shown at most, each as state and as request: what 80 columns hold."""
 
 _SAMPLES: Final = 9
 
@@ -38,7 +41,7 @@ class Moment:
 
     Attributes:
         gate: its code; stream, channel: what it measured.
-        at: the moment, seconds; seconds: (n,) begin of each sample.
+        at: the moment; seconds: (n,) begin of each sample; both in seconds from the episode's first sample.
         unit, limit, sense: of value.
         value: (n,) what the gate measured; NaN where nothing was.
         beyond: (n,) whether the sample lies beyond the limit, as judged.
@@ -60,10 +63,15 @@ class Moment:
     fails: bool
 
 
-def moment_of(ep: Episode, e: Evidence, target: Row, at: float | None, channels: Sequence[str]) -> Moment:
-    """The samples of ``e`` around ``at`` (s; None: its worst in the target\'s stretch), named channels beside them."""
+def moment_of(
+    ep: Episode, e: Evidence, target: Row, channels: Sequence[str], *, at: int | None, first: int
+) -> Moment:
+    """The samples of ``e`` around ``at`` (ns; None: the worst of the target) beside the named channels.
+
+    ``first``: the episode's first sample, ns.
+    """
     worst = _worst_sample(e, target)
-    moment = int(e.t0[worst]) if at is None else round(at * 1e9)
+    moment = int(e.t0[worst]) if at is None else at
     if not any(channels) and e.which is not None:
         channels = [e.channels[int(e.which[worst])]]
     picked = [(s, c) for name in channels for s in _streams(ep, e) if (c := _channel(ep, s, name)) >= 0]
@@ -72,8 +80,8 @@ def moment_of(ep: Episode, e: Evidence, target: Row, at: float | None, channels:
     beyond = count(e, target["gate"], 0, "episode", ep.id)[1]
     value = np.where(sample >= 0, np.asarray(e.value, np.float64)[sample], np.nan)
     return Moment(
-        gate=target["gate"], stream=e.stream, channel=channels[0], at=moment / 1e9, unit=e.unit,
-        limit=float(e.limit), sense=e.sense, seconds=(grid / 1e9).tolist(), value=value.tolist(),
+        gate=target["gate"], stream=e.stream, channel=channels[0], at=(moment - first) / 1e9, unit=e.unit,
+        limit=float(e.limit), sense=e.sense, seconds=((grid - first) / 1e9).tolist(), value=value.tolist(),
         beyond=np.where(sample >= 0, beyond[sample], False).tolist(),
         columns=tuple(_column(s, c, grid) for s, c in picked), fails=target["fails"],
     )  # fmt: skip

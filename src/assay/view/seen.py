@@ -10,18 +10,17 @@ from typing import Any, Final
 from assay import plugs
 from assay.errors import AssayError, UsageError
 from assay.gate import REASONS
-from assay.report.spans import sentence, worst_first
+from assay.report.spans import from_first, sentence, worst_first
 from assay.store import EpisodeOfRun, Run
 from assay.view.choice import FORCE, limited, overlap, piece_of, target_of
-from assay.view.moment import Moment, moment_of
+from assay.view.moment import CHANNELS, Moment, moment_of
 
 __all__ = ["View", "view_of"]
 
-_CHANNELS: Final = 2
-"""Channels shown at most, each as state and as request: what 80 columns hold."""
-
 _GRAVITY: Final = ("fail", "error", "abstain")
 _FAR: Final = 9e9
+_ROUNDED: Final = 0.01
+"""s; moments are printed to the hundredth."""
 
 Row = Mapping[str, Any]
 
@@ -30,8 +29,9 @@ Row = Mapping[str, Any]
 class View:
     """What `view_of` found: the episode's failing, erring and abstaining verdicts, and the moment.
 
-    Where there is no moment, ``missing`` says why in one sentence. ``timing``: of each pair of streams,
-    whether their common time is measured, bounded or assumed, as in docs/schema.md.
+    All times are seconds from the episode's first sample, which is at ``t0`` ns of its own clock. Where there
+    is no moment, ``missing`` says why in one sentence. ``timing``: of each pair of streams, whether their
+    common time is measured, bounded or assumed, as in docs/schema.md.
     """
 
     subject: str
@@ -40,24 +40,41 @@ class View:
     moment: Moment | None
     missing: str = ""
     timing: list[dict[str, Any]] = field(default_factory=list)
+    t0: int = 0
 
 
 def view_of(run: Run, subject: str, at: float | None = None) -> View:
-    """Why an episode was decided as it was, and the samples around ``at`` (s; None: where it is worst).
+    """Why an episode was decided as it was, and the samples around ``at``.
+
+    ``at``: seconds from the episode's first sample; None: where it is worst.
 
     Raises:
-        UsageError: if the run has no such episode, several end in ``subject``, or ``at`` is no moment.
+        UsageError: if the run has no such episode, several end in ``subject``, or ``at`` is no moment of it.
     """
     if at is not None and not abs(at) < _FAR:
         raise UsageError("not a moment of an episode", where="--at", found=f"{at:g}", expected="seconds")
     subject = _named(run, subject)
     episode = run.episode(subject)
-    return replace(_view(episode, subject, at), timing=episode.timing)
+    (about,) = (row for row in run.episodes.to_pylist() if row["subject"] == subject)
+    first = about["t0"] or 0
+    if at is not None and about["t0"] is not None:
+        _within(at, about["seconds"] or 0.0, [from_first(f, first) for f in episode.findings])
+    moment = None if at is None else first + round(at * 1e9)
+    return replace(_view(episode, subject, moment, first), timing=episode.timing, t0=first)
 
 
-def _view(episode: EpisodeOfRun, subject: str, at: float | None) -> View:
+def _within(at: float, length: float, findings: Sequence[Row]) -> None:
+    """Refuse what is no moment of the episode; what a finding names always is one."""
+    named = [(0.0, length), *((f["t0"] / 1e9, f["t1"] / 1e9) for f in findings)]
+    if length and not any(start - _ROUNDED <= at <= end + _ROUNDED for start, end in named):
+        raise UsageError("not a moment of the episode", where="--at", found=f"{at:g} s",
+                         expected=f"0 to {length:.2f} s, as long as it lasts")  # fmt: skip
+
+
+def _view(episode: EpisodeOfRun, subject: str, at: int | None, first: int) -> View:
     findings = worst_first(episode.findings)
-    rows = [_told(row, findings) for row in episode.verdicts if row["status"] in _GRAVITY]
+    since = [from_first(f, first) for f in findings]
+    rows = [_told(row, since) for row in episode.verdicts if row["status"] in _GRAVITY]
     rows.sort(key=lambda row: (_GRAVITY.index(row["status"]), -FORCE[row["effect"]], row["gate"]))
     target = target_of(episode, at)
     if target is None:
@@ -74,8 +91,8 @@ def _view(episode: EpisodeOfRun, subject: str, at: float | None) -> View:
         return View(subject, episode.decision, rows, None, missing)
     piece = limited(piece, episode, target["gate"])
     names = [f["channel"] for f in findings if f["gate"] == target["gate"] and overlap(f, target)]
-    channels = list(dict.fromkeys([target["channel"], *names]))[:_CHANNELS]
-    return View(subject, episode.decision, rows, moment_of(ep, piece, target, at, channels))
+    channels = list(dict.fromkeys([target["channel"], *names]))[:CHANNELS]
+    return View(subject, episode.decision, rows, moment_of(ep, piece, target, channels, at=at, first=first))
 
 
 def _named(run: Run, name: str) -> str:
