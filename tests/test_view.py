@@ -14,6 +14,7 @@ import pytest
 from assay.engine import run
 from assay.engine.episode import _first
 from assay.errors import UsageError
+from assay.gate import Evidence
 from assay.model import Episode
 from assay.rejudge import rejudge_run
 from assay.report import write_report
@@ -21,6 +22,7 @@ from assay.report.formats import verdict_lines
 from assay.store import Run
 from assay.synth import retime, teleop
 from assay.view import Moment, View, text_of, view_of
+from assay.view.moment import _covering, moment_of
 from assay.view.seen import _named
 from tiny_corpus import tiny_corpus
 from toy import toy_corpus, toy_plugs  # noqa: F401
@@ -160,6 +162,52 @@ def test_a_run_of_before_counts_as_it_did(tmp_path: Path) -> None:
     old = Run(tmp_path / "run")
     assert "1700000000.05 to 1700000000.25" in "\n".join(verdict_lines(old, "table"))
     assert view_of(old, "run", 1_700_000_000.05).t0 == 0
+
+
+def test_a_moment_shows_the_data_where_the_gate_has_one_sample_for_all() -> None:
+    """State and request of the joints that move then, the rows around it, and the gate's one value."""
+    ep, camera = teleop(), "observation.images.cam_0"
+    state = ep.stream("observation.state")
+    assert state is not None
+    whole = np.array([state.t[0]]), np.array([state.t[-1]])
+    e = Evidence(np.array([0.5]), *whole, "1", 0.9, stream=camera, channel="pictures", sense="below")
+    target = {"gate": "SYN006", "channel": "pictures", "t0": int(whole[0][0]), "t1": int(whole[1][0]),
+              "fails": True}  # fmt: skip
+    for row in (60, 120):
+        m = moment_of(ep, e, target, ["pictures"], at=int(state.t[row]), first=0)
+        assert m.seconds == pytest.approx(state.t[row - 4 : row + 5] / 1e9)
+        assert (m.value, m.beyond) == ([0.5] * 9, [True] * 9)
+        assert m.lasting == pytest.approx((state.t[-1] - state.t[0]) / 1e9)
+        near = np.abs(state.t - state.t[row]) <= 10**9
+        moved = np.ptp(np.asarray(state.x, float)[near], axis=0)
+        a, b, *_ = m.columns
+        assert (a.stream, a.channel) == (state.name, state.names[int(moved.argmax())])
+        assert (b.stream, b.channel) == ("action", a.channel)
+        assert a.values == pytest.approx(state.x[row - 4 : row + 5, int(moved.argmax())])
+        said = list(text_of(View("e", "rejected", [], m)))
+        assert any(line.startswith("value: one sample of") for line in said)
+        assert max(map(len, said)) <= 80
+    assert moment_of(ep, e, target, ["pictures"], at=None, first=0).columns == ()
+
+
+def test_a_moment_shows_the_data_where_nothing_was_measured(tmp_path: Path) -> None:
+    ran = run(RECORDED, out=tmp_path / "run", gates="SYN002", jobs=1, decode="none")
+    assert view_of(ran, "run").missing == "Nothing was measured in this episode."
+    m = moment(ran, "run", 0.2)
+    assert m.gate == ""
+    assert m.columns
+    said = list(text_of(view_of(ran, "run", 0.2)))
+    assert "Nothing was measured in this episode; the data around 0.20 s" in said
+    assert [line.split()[:2] for line in said if line.startswith(">")] == [[">", "0.200"]]
+
+
+def test_of_channels_measured_as_a_whole_the_named_one_is_shown() -> None:
+    """One sample each for the whole episode: not that of whichever channel comes last."""
+    x, n = np.array([0.1, 5.0, 7.0, 0.2]), np.zeros(4, np.int64)
+    e = Evidence(x, n, n + 10**9, "rad", 1.0, stream="s", which=np.arange(4), channels=tuple("abcd"))
+    grid = np.array([0, 5 * 10**8, 2 * 10**9])
+    assert _covering(e, grid, "b").tolist() == [1, 1, -1]
+    assert _covering(e, grid, "").tolist() == [2, 2, -1]
 
 
 def test_a_corpus_that_is_gone_is_one_sentence(tmp_path: Path) -> None:

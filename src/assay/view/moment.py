@@ -11,14 +11,12 @@ from numpy.typing import NDArray
 
 from assay.counts import count
 from assay.gate import Evidence
-from assay.model import Episode, Role, Stream
+from assay.model import Episode, Stream
 from assay.report.wording import visible
 from assay.view.choice import inside
+from assay.view.signals import channels_of, moving
 
-__all__ = ["CHANNELS", "Column", "Moment", "moment_of"]
-
-CHANNELS: Final = 2
-"""Channels shown at most, each as state and as request: what 80 columns hold."""
+__all__ = ["Column", "Moment", "moment_of", "signals_at"]
 
 _SAMPLES: Final = 9
 
@@ -40,13 +38,14 @@ class Moment:
     """A few samples of one gate's evidence, measured again.
 
     Attributes:
-        gate: its code; stream, channel: what it measured.
+        gate: its code, empty where no gate measured anything; stream, channel: what it measured.
         at: the moment; seconds: (n,) begin of each sample; both in seconds from the episode's first sample.
         unit, limit, sense: of value.
         value: (n,) what the gate measured; NaN where nothing was.
         beyond: (n,) whether the sample lies beyond the limit, as judged.
         columns: the named channels of the data at these times.
         fails: whether the gate fails here, or only comes nearest to its limit.
+        lasting: seconds of the gate's sample, where one holds for all that is shown.
     """
 
     gate: str
@@ -61,6 +60,7 @@ class Moment:
     beyond: list[bool]
     columns: tuple[Column, ...]
     fails: bool
+    lasting: float | None = None
 
 
 def moment_of(
@@ -74,17 +74,39 @@ def moment_of(
     moment = int(e.t0[worst]) if at is None else at
     if not any(channels) and e.which is not None:
         channels = [e.channels[int(e.which[worst])]]
-    picked = [(s, c) for name in channels for s in _streams(ep, e) if (c := _channel(ep, s, name)) >= 0]
-    grid = _around(np.sort(picked[0][0].t if picked and len(e.value) < _SAMPLES else e.t0), moment)
-    sample = _covering(e, grid)
+    picked = channels_of(ep, e.stream, channels) or ([] if at is None else moving(ep, moment))
+    grid = _around(_times(e, picked, at), moment)
+    sample = _covering(e, grid, target["channel"])
     beyond = count(e, target["gate"], 0, "episode", ep.id)[1]
     value = np.where(sample >= 0, np.asarray(e.value, np.float64)[sample], np.nan)
+    one = len(grid) > 1 and sample[0] >= 0 and bool((sample == sample[0]).all())
     return Moment(
         gate=target["gate"], stream=e.stream, channel=channels[0], at=(moment - first) / 1e9, unit=e.unit,
         limit=float(e.limit), sense=e.sense, seconds=((grid - first) / 1e9).tolist(), value=value.tolist(),
         beyond=np.where(sample >= 0, beyond[sample], False).tolist(),
         columns=tuple(_column(s, c, grid) for s, c in picked), fails=target["fails"],
+        lasting=int(e.t1[sample[0]] - e.t0[sample[0]]) / 1e9 if one else None,
     )  # fmt: skip
+
+
+def signals_at(ep: Episode, at: int, first: int) -> Moment | None:
+    """The channels that move most around ``at`` (ns), no gate beside them; None where nothing is timed."""
+    picked = moving(ep, at)
+    if not picked:
+        return None
+    grid = _around(np.sort(picked[0][0].t), at)
+    return Moment(
+        gate="", stream="", channel="", at=(at - first) / 1e9, unit="1", limit=float("nan"), sense="above",
+        seconds=((grid - first) / 1e9).tolist(), value=[float("nan")] * len(grid),
+        beyond=[False] * len(grid), columns=tuple(_column(s, c, grid) for s, c in picked), fails=False,
+    )  # fmt: skip
+
+
+def _times(e: Evidence, picked: Sequence[tuple[Stream, int]], at: int | None) -> NDArray[np.int64]:
+    """Begins of the samples; the data's own where these are few, or none is at the moment asked for."""
+    begins = np.unique(e.t0)
+    away = at is not None and not bool(((e.t0 <= at) & (at <= e.t1)).any())
+    return np.sort(picked[0][0].t) if picked and (len(begins) < _SAMPLES or away) else begins
 
 
 def _worst_sample(e: Evidence, target: Row) -> int:
@@ -105,28 +127,20 @@ def _around(grid: NDArray[np.int64], moment: int) -> NDArray[np.int64]:
     return grid[first : first + _SAMPLES]
 
 
-def _covering(e: Evidence, grid: NDArray[np.int64]) -> NDArray[np.intp]:
-    """(n,) which sample of the evidence holds at each time; -1 where none does."""
-    order = np.argsort(e.t0, kind="stable")
+def _covering(e: Evidence, grid: NDArray[np.int64], channel: str) -> NDArray[np.intp]:
+    """(n,) which sample of the evidence holds at each time; -1 where none does.
+
+    Of several that begin at once the named channel's, else the worst.
+    """
+    value = np.asarray(e.value, np.float64)
+    bad = np.nan_to_num(value if e.sense == "above" else -value, nan=-np.inf)
+    own = np.zeros(len(value), bool)
+    if e.which is not None and channel in e.channels:
+        own = np.asarray(e.which) == e.channels.index(channel)
+    order = np.lexsort((bad, own, e.t0))
     at = np.searchsorted(e.t0[order], grid, "right") - 1
     sample = order[np.maximum(at, 0)]
     return np.where((at >= 0) & (grid <= e.t1[sample]), sample, -1)
-
-
-def _streams(ep: Episode, e: Evidence) -> list[Stream]:
-    own = ep.stream(e.stream)
-    every = [*([own] if own else []), *ep.by_role(Role.JOINT_POSITION), *ep.by_role(Role.REQUEST)]
-    return list({s.name: s for s in every if len(s)}.values())
-
-
-def _channel(ep: Episode, stream: Stream, name: str) -> int:
-    """Index of the channel of that name, or of the same joint under another; -1 if it has none."""
-    if name in stream.names:
-        return stream.names.index(name)
-    if ep.embodiment is None or (joint := ep.embodiment.resolve((name,))[0]) < 0:
-        return -1
-    same = np.flatnonzero(ep.embodiment.resolve(stream.names) == joint)
-    return int(same[0]) if len(same) else -1
 
 
 def _column(stream: Stream, channel: int, grid: NDArray[np.int64]) -> Column:

@@ -13,12 +13,14 @@ from assay.gate import REASONS
 from assay.report.spans import from_first, sentence, worst_first
 from assay.store import EpisodeOfRun, Run
 from assay.view.choice import FORCE, limited, overlap, piece_of, target_of
-from assay.view.moment import CHANNELS, Moment, moment_of
+from assay.view.moment import Moment, moment_of, signals_at
+from assay.view.signals import CHANNELS
 
 __all__ = ["View", "view_of"]
 
 _GRAVITY: Final = ("fail", "error", "abstain")
 _FAR: Final = 9e9
+_NOTHING: Final = "Nothing was measured in this episode."
 _ROUNDED: Final = 0.01
 """s; moments are printed to the hundredth."""
 
@@ -57,15 +59,18 @@ def view_of(run: Run, subject: str, at: float | None = None) -> View:
     episode = run.episode(subject)
     (about,) = (row for row in run.episodes.to_pylist() if row["subject"] == subject)
     first = about["t0"] or 0
-    if at is not None and about["t0"] is not None:
-        _within(at, about["seconds"] or 0.0, [from_first(f, first) for f in episode.findings])
+    if at is not None:
+        _within(at, about, [from_first(f, first) for f in episode.findings if f["t0"] or f["t1"]])
     moment = None if at is None else first + round(at * 1e9)
     return replace(_view(episode, subject, moment, first), timing=episode.timing, t0=first)
 
 
-def _within(at: float, length: float, findings: Sequence[Row]) -> None:
+def _within(at: float, about: Row, findings: Sequence[Row]) -> None:
     """Refuse what is no moment of the episode; what a finding names always is one."""
+    length = about["seconds"] or 0.0
     named = [(0.0, length), *((f["t0"] / 1e9, f["t1"] / 1e9) for f in findings)]
+    if about["t0"] is None and findings:  # a run of before: on a clock that only its findings tell
+        named.append((min(start for start, _ in named[1:]), max(end for _, end in named[1:])))
     if length and not any(start - _ROUNDED <= at <= end + _ROUNDED for start, end in named):
         raise UsageError("not a moment of the episode", where="--at", found=f"{at:g} s",
                          expected=f"0 to {length:.2f} s, as long as it lasts")  # fmt: skip
@@ -78,7 +83,8 @@ def _view(episode: EpisodeOfRun, subject: str, at: int | None, first: int) -> Vi
     rows.sort(key=lambda row: (_GRAVITY.index(row["status"]), -FORCE[row["effect"]], row["gate"]))
     target = target_of(episode, at)
     if target is None:
-        return View(subject, episode.decision, rows, None, "Nothing was measured in this episode.")
+        seen, missing = (None, _NOTHING) if at is None else _unjudged(episode, at, first)
+        return View(subject, episode.decision, rows, seen, missing)
     if target["t0"] == target["t1"] == 0:
         return View(subject, episode.decision, rows, None, "What fails is not there to be looked at.")
     try:
@@ -93,6 +99,16 @@ def _view(episode: EpisodeOfRun, subject: str, at: int | None, first: int) -> Vi
     names = [f["channel"] for f in findings if f["gate"] == target["gate"] and overlap(f, target)]
     channels = list(dict.fromkeys([target["channel"], *names]))[:CHANNELS]
     return View(subject, episode.decision, rows, moment_of(ep, piece, target, channels, at=at, first=first))
+
+
+def _unjudged(episode: EpisodeOfRun, at: int, first: int) -> tuple[Moment | None, str]:
+    """The data alone, where no gate measured anything; or why not."""
+    try:
+        ep, _ = episode.again(next(iter(episode.run.plan["gates"])))
+    except AssayError as error:
+        return None, f"The data cannot be opened again: {error}"
+    shown = signals_at(ep, at, first)
+    return shown, "" if shown else _NOTHING
 
 
 def _named(run: Run, name: str) -> str:

@@ -62,15 +62,8 @@ def _open(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _table(m: Moment) -> Iterator[str]:
-    gate = plugs.gates().get(m.gate)
-    what = f"{m.gate} {gate.title if gate else ''}".rstrip()
-    where = place({"stream": m.stream, "channel": m.channel})
-    head = f"{what} around" if m.fails else f"No gate fails here; {what} is nearest its limit, around"
-    yield from _wrapped(f"{head} {seconds(round(m.at * 1e9))} s" + (f": {where}" if where else ""), 0)
+    yield from _heading(m)
     letters = [chr(ord("a") + n) for n in range(len(m.columns))]
-    side = "beyond" if m.sense == "above" else "below"
-    legend = f"value: measured again from the data; * {side} the limit of {with_unit(m.limit, m.unit)}"
-    yield from _wrapped(legend, 0)
     for letter, column in zip(letters, m.columns, strict=True):
         yield from _wrapped(f"{letter}: {column.stream} {column.channel}, {column.unit}", 0)
     yield ""
@@ -80,6 +73,22 @@ def _table(m: Moment) -> Iterator[str]:
         cells = "".join(f"{_shown(column.values[n]):>13}" for column in m.columns)
         mark = "*" if m.beyond[n] else " "
         yield f"{'>' if n == here else ' '}{start:>10.3f}{_shown(m.value[n]):>13} {mark}{cells}".rstrip()
+
+
+def _heading(m: Moment) -> Iterator[str]:
+    moment = f"{seconds(round(m.at * 1e9))} s"
+    if not m.gate:
+        yield from _wrapped(f"Nothing was measured in this episode; the data around {moment}", 0)
+        return
+    gate = plugs.gates().get(m.gate)
+    what = f"{m.gate} {gate.title if gate else ''}".rstrip()
+    where = place({"stream": m.stream, "channel": m.channel})
+    head = f"{what} around" if m.fails else f"No gate fails here; {what} is nearest its limit, around"
+    yield from _wrapped(f"{head} {moment}" + (f": {where}" if where else ""), 0)
+    side = "beyond" if m.sense == "above" else "below"
+    whole = "" if m.lasting is None else f"one sample of {m.lasting:.2f} s, "
+    legend = f"value: {whole}measured again from the data; * {side} the limit of {with_unit(m.limit, m.unit)}"
+    yield from _wrapped(legend, 0)
 
 
 def _shown(value: float) -> str:
