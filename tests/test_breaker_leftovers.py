@@ -164,7 +164,9 @@ def test_times_since_1970_do_not_break_the_table() -> None:
     for name in ("t0", "t1"):
         at = moved.column_names.index(name)
         moved = moved.set_column(at, name, pc.add(moved[name], since))
-    ran = SimpleNamespace(summary=made.summary, verdicts=made.verdicts, episodes=made.episodes, findings=moved)
+    ran = SimpleNamespace(
+        summary=made.summary, verdicts=made.verdicts, episodes=made.episodes, findings=moved
+    )
     lines = list(as_table(ran))
     assert max(map(len, lines)) <= 80
     told = [line for line in lines if " to 17645" in line]
