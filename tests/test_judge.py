@@ -181,6 +181,16 @@ def test_findings_hold_span_worst_and_channel() -> None:
     ]  # fmt: skip
 
 
+def test_the_least_is_the_worst_of_what_falls_short() -> None:
+    value, t0 = np.array([9.0, 0.8, 9.0, 0.1]), np.arange(4, dtype=np.int64) * 10
+    names = {"which": np.array([0, 0, 0, 1]), "channels": ("a", "b")}
+    made = judge([Evidence(value, t0, t0 + 10, "m", 1.0, sense="below", **names)],
+                 gate="RTG900", version=1, subject="x")  # fmt: skip
+    assert (made.verdict.channel, [f.worst for f in made.findings]) == ("b", [0.1, 0.8])
+    two = [Evidence.single(v, 0, 10, unit="m", limit=1.0, sense="below", channel=str(v)) for v in (0.1, 0.8)]
+    assert judge(two, gate="RTG900", version=1, subject="x").verdict.channel == "0.1"
+
+
 def test_a_figure_that_is_only_reported_decides_nothing_and_is_kept() -> None:
     t0, t1 = np.zeros(1, np.int64), np.ones(1, np.int64)
     good = Evidence(np.array([1.0]), t0, t1, "m", 2.0, channel="decided")

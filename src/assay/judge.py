@@ -117,7 +117,7 @@ def judge(
             verdict = verdict_of(measure)
             if verdict.status == "fail":
                 rows = _findings(outcome, sure, gate, subject)
-                rows.sort(key=lambda f: -_excess(f.worst, f.limit))
+                rows.sort(key=lambda f: -_beyond(f.worst, f.limit))
                 verdict = replace(verdict, findings=len(rows), channel=rows[0].channel)
                 findings += rows[:MOST_FINDINGS]
             verdicts.append(verdict)
@@ -142,10 +142,13 @@ def combine(verdicts: Sequence[Verdict]) -> Verdict:
     """The gravest of several; among equals the one furthest beyond its limit, with all findings counted."""
     if len(verdicts) == 1:
         return verdicts[0]
-    gravest = max(
-        verdicts, key=lambda v: (_ORDER[v.status], _excess(v.lo, v.quota), _excess(v.worst, v.limit))
-    )
+    gravest = max(verdicts, key=_gravity)
     return replace(gravest, findings=sum(v.findings for v in verdicts))
+
+
+def _gravity(v: Verdict) -> tuple[int, float, float]:
+    far = _beyond if v.status == "fail" else _excess
+    return _ORDER[v.status], _excess(v.lo, v.quota), far(v.worst, v.limit)
 
 
 def rejudge(measure: Measure, *, limit: float | None = None, quota: float | None = None) -> Verdict:
@@ -237,6 +240,12 @@ def _settled_verdict(m: Measure) -> Verdict:
         m.scope, m.subject, m.gate, m.gate_version, status, status, m.worst, m.limit, m.unit, 0.0, 0.0, 0.0,
         0, 0, 0, 0, 0.0, m.reason, m.detail, m.stream, m.channel, 0,
     )  # fmt: skip
+
+
+def _beyond(worst: float, limit: float) -> float:
+    """How far beyond its limit a value lies that is known to be, on whichever side: a ratio of 1 and more."""
+    ratio = _excess(worst, limit)
+    return max(ratio, 1 / ratio) if limit and ratio else ratio
 
 
 def _excess(value: float, limit: float) -> float:
