@@ -94,7 +94,7 @@ def _clocks(run: Run) -> list[str]:
     rows = clock_rows(run)
     told = [row for row in rows if row["by"]]
     if rows and not told:
-        return ["clocks      assumed: nothing tells whether the streams share one time"]
+        return ["clocks      assumed, measured for no stream; the report says what would measure them"]
     said = "clocks      {stream} {settled} by {by}: usual lag {lag} ± {within}, worst {worst}"
     return [said.format_map(row).replace("\N{NO-BREAK SPACE}", " ") for row in told[:2]]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from assay.signals.feet import displaced, latched, length, runs_of
 
-__all__ = ["Ground", "mode_height", "rest_heights", "stance_heights"]
+__all__ = ["Ground", "mode_height", "rest_heights", "stance_heights", "taken_off"]
 
 Floats = NDArray[np.float64]
 
@@ -63,6 +63,12 @@ class Ground:
         if size - guard > constant:
             return self.declared + self.offset, self.u
         return self.declared + self.offset / 2, self.u + size / 2 / COVERAGE
+
+
+def taken_off(ground: Ground, level: float) -> str:
+    """What a height above ``level`` (m, of `Ground.level`) leaves to ground-offset, in words; else empty."""
+    size = level - (ground.declared or 0.0)
+    return f"after taking off {size * 100:+.1f} cm, which are RTG013's" if size else ""
 
 
 def mode_height(low: Floats) -> float:

@@ -28,7 +28,7 @@ import numpy as np
 
 from assay.gate import Abstain, Case, Evidence, Outcome, gate, param
 from assay.model import Episode, Role
-from assay.signals.ground import Ground
+from assay.signals.ground import Ground, taken_off
 from assay.signals.intervals import ends
 from assay.signals.posture import Poses
 from assay.synth.walks import jittered, raised, walk
@@ -77,5 +77,6 @@ def measure(ep: Episode, p: Params, poses: Poses | None, ground: Ground | None) 
     yield Evidence(
         depth.max(axis=1), poses.t, ends(poses.t, float(rate) if rate else None), "m", p.limit, u=u,
         stream=poses.stream, against="ground", which=which, channels=sides, quota=p.quota,
+        note=taken_off(ground, level),
         doubt=f"soles rest at heights that differ by {ground.spread * 100:.1f} cm" if u else "",
     )  # fmt: skip

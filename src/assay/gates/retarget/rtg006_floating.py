@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 from assay.gate import UNKNOWN, Abstain, Case, Evidence, Outcome, gate, param
 from assay.model import Episode, Role
-from assay.signals.ground import Ground
+from assay.signals.ground import Ground, taken_off
 from assay.signals.intervals import ends
 from assay.signals.posture import Poses
 from assay.signals.stance import SIDES, Stance, drifting
@@ -78,5 +78,6 @@ def measure(
             poses.lowest(side) - level, poses.t, t1, "m", p.limit, u=u, scope=scope, stream=poses.stream,
             against=stance.stream, channel=side, quota=p.quota, min_run=p.min_run,
             reason="reference-noisy" if (scope == UNKNOWN).any() and not u else "undecided",
+            note=taken_off(ground, level),
             doubt=f"soles rest at heights that differ by {ground.spread * 100:.1f} cm" if u else "",
         )  # fmt: skip
