@@ -77,7 +77,7 @@ def test_no_value_is_copied_over_and_over(made: bytes, args: bytes, tmp_path: Pa
 
 
 def test_opcodes_are_counted_within_frames_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("assay.unpickle.MOST_OPCODES", 1000)
+    monkeypatch.setattr("assay.unpickle.machine.MOST_OPCODES", 1000)
     data = b"]0" * 1000 + b"N."
     assert "instructions" in refused(tmp_path, START + b"\x95" + struct.pack("<Q", len(data)) + data)
 

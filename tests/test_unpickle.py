@@ -212,7 +212,7 @@ def test_shared_parts_do_not_multiply(tmp_path: Path) -> None:
 
 
 def test_inflation_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assay.unpickle.MOST_INFLATED", 1 << 20)
+    monkeypatch.setattr("assay.unpickle.files.MOST_INFLATED", 1 << 20)
     with pytest.raises(UnreadableError, match="inflates beyond measure"):
         loaded(tmp_path, zlib.compress(b"\0" * (1 << 22)))
 
