@@ -48,12 +48,26 @@ from numpy.typing import NDArray
 from assay.features.joints import Joints
 from assay.features.pairs import Pair
 from assay.gate import IN, OUT, UNKNOWN, Abstain, Case, Evidence, Fact, Outcome, gate, param
-from assay.model import Channel, Clock, Episode, Kind, Role, Stream
+from assay.model import Clock, Episode, Kind, Role, Stream
 from assay.signals.frozen import held_poses, runs, stop_speed
-from assay.signals.intervals import period, span
+from assay.signals.held_channels import Travel, moves, travel_beside, unchanging
+from assay.signals.intervals import span
 from assay.signals.stiff_limbs import limbs
 from assay.synth.episodes import ARM_NAMES, edit, teleop
-from assay.synth.squats import squats
+from assay.synth.stillness import (
+    alone,
+    anonymous,
+    barely,
+    dead,
+    frozen,
+    hold,
+    locked,
+    sparse,
+    stiff,
+    still,
+    velocity,
+    waiting,
+)
 
 STATES = (Role.JOINT_POSITION, Role.HAND_JOINTS, Role.GRIPPER)
 PARTNERS = (Role.REQUEST, Role.EXECUTION, Role.JOINT_VELOCITY, Role.JOINT_TORQUE)
@@ -86,99 +100,8 @@ class Params:
     settle: float = param(0.5, "s", "a limb reaches its last request within about 0.1 to 0.3 s")
 
 
-def dead(name: str, *channels: str, since: float = 0.0, value: float = 0.0) -> Episode:
-    """A clean episode in which some channels of a stream hold one value from ``since`` s on."""
-
-    def kill(x: Float, names: tuple[str, ...]) -> Float:
-        x[round(since * 30) :, [names.index(c) for c in channels]] = value
-        return x
-
-    return edit(teleop(), name, kill)
-
-
-def locked() -> Episode:
-    """The left wrist's yaw is locked: constant in state and request."""
-    ep = dead("observation.state", "left_wrist_yaw")
-    return edit(ep, "action", lambda x, names: np.where(np.array(names) == "left_wrist_yaw", 0.0, x))
-
-
-def barely(travel: float) -> Episode:
-    """The left wrist's yaw travels ``travel`` rad under a constant request."""
-    ep = dead("action", "left_wrist_yaw")
-    ramp = np.linspace(0.0, travel / 0.95, len(ep.streams[0].t))  # the first half second does not count
-    return edit(
-        ep, "observation.state",
-        lambda x, names: np.where(np.array(names) == "left_wrist_yaw", ramp[:, None], x),
-    )  # fmt: skip
-
-
-def velocity(*, alive: bool) -> Episode:
-    """A clean episode with a velocity stream: true, or all zero."""
-    state = teleop().streams[0]
-    arms = len(ARM_NAMES)
-    v = np.gradient(np.asarray(state.x, np.float64)[:, :arms], axis=0) * 30.0 * alive
-    channels = tuple(Channel(f"{n}.vel", "rad/s") for n in ARM_NAMES)
-    stream = Stream(
-        "observation.velocity", Role.JOINT_VELOCITY, state.t, v, channels, state.clock, state.rate
-    )
-    return teleop().with_stream(stream)
-
-
-def still() -> Episode:
-    """Every channel is constant on both sides."""
-    ep = teleop()
-    for name in ("observation.state", "action"):
-        ep = edit(ep, name, lambda x, _: np.tile(x[:1], (len(x), 1)))
-    return ep
-
-
-def alone() -> Episode:
-    """Squats with joints and base and nothing that was requested or measured beside them."""
-    return squats().without_stream("velocities")
-
-
-def frozen(start: float, end: float) -> Episode:
-    """6 s of squats alone, in which joints and base hold one pose from ``start`` to ``end`` s."""
-    ep = alone()
-    for name in ("joints", "root"):
-        ep = edit(ep, name, lambda x, _: _hold(x, start, end))
-    return ep
-
-
-def stiff(*channels: str, moving: float = 1.0, base: float = 1.0) -> Episode:
-    """Squats alone whose joints of these names are 0 throughout; the others and the base move less."""
-
-    def hold(x: Float, names: tuple[str, ...]) -> Float:
-        x = x[0] + moving * (x - x[0])
-        x[:, [i for i, n in enumerate(names) if any(c in n for c in channels)]] = 0.0
-        return x
-
-    return edit(edit(alone(), "joints", hold), "root", lambda x, _: x[0] + base * (x - x[0]))
-
-
 LEFT_ARM = ("left_shoulder", "left_elbow", "left_wrist")
 LEGS = ("hip", "knee", "ankle")
-
-
-def waiting(*, slows: bool) -> Episode:
-    """Teleoperation whose arms and fingers rest exactly from 4 to 7 s, after slowing down or amid a move."""
-
-    def wait(x: Float, names: tuple[str, ...]) -> Float:
-        t = np.arange(len(x)) / 30.0
-        x = _hold(x, 4.0, 7.0)
-        if not slows:
-            return x
-        near = np.clip(np.maximum(4.0 - t, t - 7.0), 0.0, 1.0)[:, None]  # 0 at the rest, 1 from a second off
-        eased: Float = x[120] + (x - x[120]) * near * near
-        return eased
-
-    return edit(edit(teleop(), "observation.state", wait), "action", wait)
-
-
-def _hold(x: Float, start: float, end: float) -> Float:
-    first, last = round(start * 30), round(end * 30)
-    x[first:last] = x[first] if first else x[last - 1]
-    return x
 
 
 CASES = (
@@ -225,7 +148,7 @@ CASES = (
     Case("a robot that stops dead for 3 s", lambda: waiting(slows=False), "fail", at=(4.0, 7.0),
          channel="held"),
     Case("a state that stands still under a moving request for 0.8 s: for SYN008",
-         lambda: edit(teleop(), "observation.state", lambda x, _: _hold(x, 4.0, 4.8)), "pass"),
+         lambda: edit(teleop(), "observation.state", lambda x, _: hold(x, 4.0, 4.8)), "pass"),
     Case("a whole arm is 0 throughout while the body squats", lambda: stiff(*LEFT_ARM), "fail",
          channel="left arm"),
     Case("both legs are 0 throughout while the base goes up and down", lambda: stiff(*LEGS), "fail"),
@@ -239,23 +162,6 @@ CASES = (
     Case("ten samples of each, the requests at rest", lambda: sparse(10), "fail"),
     Case("joints that move and nothing else", alone, "abstain", reason="absent-stream"),
 )  # fmt: skip
-
-
-def sparse(n: int) -> Episode:
-    """Requests that rest beside joints that move, n samples of each stream over 2.5 s."""
-    ep = edit(teleop(3.0), "action", lambda x, _: x * 0 + x[0])
-    rows = np.linspace(0, 75, n).astype(int)
-    return replace(ep, streams=tuple(replace(s, x=s.x[rows], t=s.t[rows]) for s in ep.streams))
-
-
-def anonymous(ep: Episode) -> Episode:
-    """The same columns called motor_0, motor_1... on an unknown body."""
-    for name in ("observation.state", "action"):
-        stream = ep.stream(name)
-        assert stream is not None
-        channels = tuple(Channel(f"motor_{i}", c.unit) for i, c in enumerate(stream.channels))
-        ep = ep.with_stream(replace(stream, channels=channels))
-    return replace(ep, embodiment=None)
 
 
 @gate(code="ACT005", name="dead-channel", version=3, reads=(*STATES, *PARTNERS, Role.BASE_POSE))
@@ -286,16 +192,17 @@ def _pair(pair: Pair, p: Params) -> Iterator[Outcome]:
         yield Abstain("too-short", f"{samples} samples of {LEAST}", pair.stream)
         return
     t0, t1 = span(pair.t, pair.state_t)
-    value, start, end = under = _travel(pair.a, pair.t, pair.s, pair.state_t, p)
+    how = {"hold": p.hold, "equal": p.equal, "settle": p.settle}
+    value, start, end = under = travel_beside(pair.a, pair.t, pair.s, pair.state_t, **how)
     scope = np.full(len(pair.names), IN)
     if pair.role in COMMANDS:
-        over = _travel(pair.s, pair.state_t, pair.a, pair.t, p)
+        over = travel_beside(pair.s, pair.state_t, pair.a, pair.t, **how)
         hand, unnamed = (np.array(pair.part) == part for part in ("hand", ""))
         # A finger rests on its end stop or on what it holds; only one that hardly ever moved is dead.
         yields = [under[0] > 0, (over[0] > 0) & (over[2] - over[1] < p.finger * (t1 - t0))]
         scopes = [np.where(y & hand, OUT, np.where(y & unnamed, UNKNOWN, IN)) for y in yields]
         value, start, end, scope = _graver((*under, scopes[0]), (*over, scopes[1]))
-    constant = _constant(pair.a, p.equal) & _constant(pair.s, p.equal)
+    constant = unchanging(pair.a, p.equal) & unchanging(pair.s, p.equal)
     scope[constant] = OUT
     if constant.any():
         yield Fact(f"locked {pair.stream}", [n for n, c in zip(pair.names, constant, strict=True) if c])
@@ -363,7 +270,7 @@ def _held(stream: Stream, p: Params, requests: Sequence[Stream] | None) -> Itera
     if requests is not None:
         kept = stop_speed(x, t, first, last) >= p.stop
         for request in requests:
-            kept &= ~_moves(request, t[first], t[last])
+            kept &= ~moves(request, t[first], t[last])
         first, last = first[kept], last[kept]
     edge = (first == 0) | (last == len(x) - 1)
     seconds = np.asarray((t[last] - t[first]) * 1e-9)
@@ -394,12 +301,6 @@ def _held(stream: Stream, p: Params, requests: Sequence[Stream] | None) -> Itera
             yield Evidence.single(0.0, *span(t), **about)
 
 
-def _moves(request: Stream, t0: NDArray[np.int64], t1: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """(k,) whether a request changes between two times."""
-    changes = request.t[1:][(np.diff(np.asarray(request.x, np.float64), axis=0) != 0).any(axis=1)]
-    return np.searchsorted(changes, t1, "left") > np.searchsorted(changes, t0, "right")
-
-
 def _evidence(
     pair: Pair, use: NDArray[np.intp], found: Travel, scope: NDArray[np.int8], p: Params
 ) -> Evidence:
@@ -416,35 +317,6 @@ def _evidence(
     )  # fmt: skip
 
 
-Travel = tuple[Float, NDArray[np.int64], NDArray[np.int64]]
-
-
-def _travel(a: Float, t: NDArray[np.int64], s: Float, state_t: NDArray[np.int64], p: Params) -> Travel:
-    """Range of ``s`` while ``a`` is constant, the largest over stretches; its start, end (ns); (c,)."""
-    value = np.where(np.isnan(a).any(axis=0) | np.isnan(s).any(axis=0), np.nan, 0.0)
-    start, end = np.zeros(len(value), np.int64), np.zeros(len(value), np.int64)
-    step = period(t)
-    if not step or not len(state_t):
-        return value, start, end
-    # A hold of a second spans at least one whole block of half a second: look closer only there.
-    block = max(1, int(p.hold * 1e9 / step) // 2)
-    held = (np.abs(np.diff(a[::block], axis=0)) <= p.equal).any(axis=0)
-    columns = np.flatnonzero(held & (value == 0))
-    rests = np.zeros((len(columns), len(a)), bool)  # the last row parts one column's runs from the next one's
-    rests[:, :-1] = (np.abs(np.diff(a[:, columns], axis=0)) <= p.equal).T
-    first, last = runs(rests.ravel())
-    row, i, j = first // len(a), t[first % len(a)], t[last % len(a)]
-    long = np.flatnonzero(j - i >= p.hold * 1e9)
-    lo = np.searchsorted(state_t, i[long] + int(p.settle * 1e9))
-    hi = np.searchsorted(state_t, j[long], side="right")
-    for k, from_, to in zip(long.tolist(), lo.tolist(), hi.tolist(), strict=True):
-        column = columns[row[k]]
-        travel = float(np.ptp(s[from_:to, column])) if to > from_ else 0.0
-        if travel > max(value[column], p.equal):
-            value[column], start[column], end[column] = travel, i[k], j[k]
-    return value, start, end
-
-
 Scoped = tuple[Float, NDArray[np.int64], NDArray[np.int64], NDArray[np.int8]]
 
 
@@ -456,7 +328,3 @@ def _graver(under: Scoped, over: Scoped) -> Scoped:
     start, end = (np.where(take, over[i], under[i]) for i in (1, 2))
     scope = np.where(take, over[3], under[3])
     return value, start, end, scope
-
-
-def _constant(x: Float, equal: float) -> NDArray[np.bool_]:
-    return np.ptp(x, axis=0) <= equal if len(x) else np.ones(x.shape[1], bool)
