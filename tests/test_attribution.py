@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +25,7 @@ from assay.attribution.rule import said, spread
 from assay.embodiment import load
 from assay.embodiment.kinematics import link_poses
 from assay.errors import MissingExtraError, RunError
+from assay.extras import install_line
 from assay.feature import Features
 from assay.model import Episode, Role
 from assay.signals.reach import size
@@ -168,7 +170,7 @@ def test_without_the_extra_all_is_undecided_and_says_what_to_install(monkeypatch
     monkeypatch.setitem(sys.modules, "daqp", None)
     found = told(slid(0.4))
     assert {a.says for a in found.values()} == {"undecided"}
-    assert all('pip install "assay[physics]"' in a.why for a in found.values())
+    assert all(install_line("physics") in a.why for a in found.values())
     with pytest.raises(MissingExtraError):
         reach(load(BODY).tree, np.zeros(0), np.zeros(0), np.zeros((1, 0)), np.zeros((1, 7)), [])  # type: ignore[arg-type]
 
@@ -177,7 +179,7 @@ def test_a_run_is_not_attributed_without_the_extra(tmp_path: Path, monkeypatch: 
     monkeypatch.setitem(sys.modules, "daqp", None)
     failing = [{"status": "fail", "gate": "RTG004", "scope": "episode", "subject": "a"}]
     run: Any = SimpleNamespace(path=tmp_path, verdicts=pa.Table.from_pylist(failing))
-    with pytest.raises(MissingExtraError, match=r'pip install "assay\[physics\]"'):
+    with pytest.raises(MissingExtraError, match=re.escape(install_line("physics"))):
         list(attributed(run))
 
 
@@ -250,7 +252,13 @@ def test_what_is_kept_replaces_the_same_episodes_alone(tmp_path: Path) -> None:
     assert [(r["subject"], r["says"], r["reference"]) for r in kept(tmp_path)] == [
         ("other", "undecided", None), ("ep", "solver", 0.001),
     ]  # fmt: skip
-    assert all(len(line) <= 80 for line in lines(kept(tmp_path)))
+    assert all(len(line) <= 80 for line in lines(kept(tmp_path), {}))
+
+
+def test_people_read_seconds_since_the_first_sample() -> None:
+    late = replace(BLANK, t0=1_700_000_001_500_000_000, t1=1_700_000_002_000_000_000)
+    first = next(lines([late], {"ep": 1_700_000_000_000_000_000}))
+    assert " at 1.50 s" in first
 
 
 def test_a_file_that_is_none_of_ours_is_one_sentence(tmp_path: Path) -> None:

@@ -89,12 +89,18 @@ def kept(path: Path) -> list[dict[str, Any]]:
     return list(rows)
 
 
-def lines(made: Iterable[Mapping[str, Any] | Attribution]) -> Iterator[str]:
-    """What a person reads, at most 80 columns."""
+def lines(made: Iterable[Mapping[str, Any] | Attribution], first: Mapping[str, int]) -> Iterator[str]:
+    """What a person reads, at most 80 columns, in seconds since an episode's first sample.
+
+    Args:
+        made: attributions, or their rows.
+        first: ns of the first sample by episode; the clock's own zero where it is not known.
+    """
     for one in made:
         row = _row(one) if isinstance(one, Attribution) else one
         reference = "not solved" if row["reference"] is None else f"{row['reference'] * 100:.1f} cm"
-        where = f"{row['subject']} {row['gate']} {row['channel']} at {row['t0'] / 1e9:.2f} s"
+        at = (row["t0"] - first.get(row["subject"], 0)) * 1e-9
+        where = f"{row['subject']} {row['gate']} {row['channel']} at {at:.2f} s"
         yield from textwrap.wrap(f"{where}: {SAYS[row['says']]}", 80)
         said = f"clip {row['clip'] * 100:.1f} cm, reference {reference}, limit {row['limit'] * 100:g} cm"
         yield from textwrap.wrap(f"{said}; {row['why']}", 80, initial_indent="  ", subsequent_indent="  ")

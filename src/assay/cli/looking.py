@@ -68,12 +68,13 @@ def attribute(
     from dataclasses import asdict
 
     from assay.attribution.finished import attributed, keep, lines
+    from assay.report.tables import begins
     from assay.store import Run
 
     finished = Run(run)
     made = list(attributed(finished, episode))
     keep(finished, made)
-    text = list(lines(made)) or ["neither hands nor feet fail anywhere: nothing to attribute"]
+    text = list(lines(made, begins(finished))) or ["neither hands nor feet fail anywhere: nothing to attribute"]
     return show([asdict(one) for one in made], text, as_json)
 
 
