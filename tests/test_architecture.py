@@ -21,7 +21,7 @@ SRC = Path(__file__).resolve().parent.parent / "src"
 TIERS = {
     "base": {
         *{"errors", "units", "model", "inside", "sheet", "sheet_file", "embodiment", "signals", "media"},
-        *{"unpickle", "arrays", "torch_archive", "motion", "recording", "hdf5", "packets"},
+        *{"unpickle", "arrays", "torch_archive", "motion", "recording", "hdf5", "packets", "extras"},
     },
     "contracts": {
         "feature",

@@ -3,6 +3,7 @@
 import hashlib
 import pickle
 import random
+import re
 import runpy
 import shutil
 import sqlite3
@@ -16,7 +17,9 @@ import pytest
 import zstandard
 
 from assay import plugs
-from assay.errors import UnreadableError
+from assay.corpus import discover
+from assay.errors import MissingExtraError, UnreadableError
+from assay.extras import install_line
 from assay.media import luma
 from assay.model import Clock, Episode, Role, Stream
 from assay.recording import episodes
@@ -27,6 +30,7 @@ from assay.recording.messages import stamps_of
 from assay.recording.words import by_words, is_request
 from assay.sheet import Sheet
 from assay.synth.recordings import EPOCH, JOINTS, Rig, write_bag, write_mcap
+from films import encode, numbered
 
 GOLDEN = Path(__file__).parent / "golden/recording"
 MAKE = runpy.run_path(str(GOLDEN / "make.py"), run_name="make")
@@ -153,7 +157,19 @@ def test_without_the_extra_the_probe_says_what_to_install(monkeypatch: pytest.Mo
     for case in ("mcap_ros2", "rosbag2_sqlite"):
         found = reader(CASES[case]).probe(GOLDEN / case / "input")
         assert found.score == 0
-        assert 'pip install "assay[ros]"' in found.reason
+        assert (found.lacks, found.reason) == ("ros", "recordings need rosbags, which is not installed")
+
+
+def test_without_the_extra_what_to_install_is_all_that_is_said(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Not one clause among those of every other reader, nor pictures judged in the recordings' stead."""
+    monkeypatch.setattr(episodes, "find_spec", lambda name: None)
+    folder = shutil.copytree(GOLDEN / "mcap_ros2/input", tmp_path / "x")
+    encode(folder / "head.mp4", numbered(8))
+    said = f"{folder}: recordings need rosbags, which is not installed; {install_line('ros')}."
+    with pytest.raises(MissingExtraError, match=f"^{re.escape(said)}$"):
+        discover(folder)
 
 
 def test_only_wanted_roles_come_and_the_task_always() -> None:

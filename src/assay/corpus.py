@@ -13,7 +13,8 @@ from typing import Any, Final
 from assay import plugs
 from assay.embodiment import Embodiment, find_body, is_model_file, load, model_inside
 from assay.embodiment.infer import infer
-from assay.errors import NoReaderError, UnreadableError, UsageError
+from assay.errors import MissingExtraError, NoReaderError, UnreadableError, UsageError
+from assay.extras import install_line
 from assay.inside import open_inside
 from assay.model import Claim, Kind, Listing, Role
 from assay.parts import attach, misfits
@@ -66,11 +67,12 @@ class Corpus:
 
     @property
     def beside(self) -> list[str]:
-        """Other readers that recognise files of this folder; none where the sheet makes files parts."""
+        """Other readers that know files here, or lack a library; none where the sheet makes files parts."""
         if any(name.startswith("parts/") for name in self.sheet.items):
             return []
         mine = self.listing.reader
-        return [n for n, probe in sorted(self.probes.items()) if n != mine and probe.score >= _RECOGNISED]
+        probes = sorted((n, probe) for n, probe in self.probes.items() if n != mine)
+        return [n for n, probe in probes if probe.score >= _RECOGNISED or probe.lacks]
 
 
 def discover(
@@ -86,6 +88,7 @@ def discover(
 
     Raises:
         NoReaderError: if no reader recognises it; says what each missed.
+        MissingExtraError: if one would, and a library that it needs is not installed.
         UsageError: if the path is absent, the buyer's sheet does not fit, or the body is unknown.
         UnreadableError: if the corpus as a whole cannot be listed.
     """
@@ -122,6 +125,9 @@ def _choose(path: Path) -> tuple[Reader, dict[str, Probe]]:
     readers = plugs.readers()
     probes = {name: reader.probe(path) for name, reader in readers.items()}
     surest = max((probe.score for probe in probes.values()), default=0.0)
+    for probe in probes.values():
+        if probe.lacks and surest < 1.0 and probe.weight >= max(p.weight for p in probes.values()):
+            raise MissingExtraError(probe.reason, where=str(path), remedy=install_line(probe.lacks))
     if surest <= 0:
         missed = "; ".join(f"{name}: {probe.reason}" for name, probe in probes.items())
         raise NoReaderError("no reader recognises this corpus", where=str(path), found=missed,

@@ -12,6 +12,7 @@ from typing import Any, Final, Literal
 from assay.corpus import SHEET, Corpus
 from assay.embodiment import cards, load
 from assay.errors import UnreadableError
+from assay.extras import install_line
 from assay.model import Claim, Episode, Kind, Role, Stream, StreamDecl
 from assay.parts import open_episode
 
@@ -142,7 +143,9 @@ def _beside(corpus: Corpus) -> Iterator[Line]:
     if other:
         yield Line("other files", str(other), "measured", "with these endings, and something else inside")
     for name in corpus.beside:
-        yield Line("not judged", name, "measured", f"{corpus.probes[name].reason}; judge their folder apart")
+        probe = corpus.probes[name]
+        cure = f"; {install_line(probe.lacks)}" if probe.lacks else "; judge their folder apart"
+        yield Line("not judged", name, "measured", probe.reason + cure)
 
 
 def _found(episode: Episode) -> Iterator[Line]:

@@ -22,11 +22,13 @@ class Probe:
     """How sure a reader is that a folder or file is its own: 0 (not at all) to 1, and why.
 
     ``weight`` counts among readers that are as sure: how many files each recognised.
+    ``lacks``: the extra that is not installed and without which files of its own cannot be read; score 0.
     """
 
     score: float
     reason: str
     weight: float = 0.0
+    lacks: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from assay.embodiment.mjcf import read_mjcf
 from assay.embodiment.model_xml import read_xml, shown
 from assay.embodiment.urdf import read_urdf
 from assay.errors import MissingExtraError, UnreadableError, UsageError
+from assay.extras import install_line
 
 __all__ = ["find_body", "is_model_file", "menagerie", "model_inside"]
 
@@ -74,7 +75,7 @@ def menagerie(name: str) -> Embodiment:
         import mujoco_menagerie as package
     except ImportError as error:
         raise MissingExtraError("bodies of the MuJoCo Menagerie need a package that is not installed",
-                                where=where, remedy="pip install 'assay[models]'") from error  # fmt: skip
+                                where=where, remedy=install_line("models")) from error  # fmt: skip
     known = tuple(package.names())
     if name not in known:
         raise UsageError("the Menagerie has no such model", found=shown(name), expected=", ".join(known))

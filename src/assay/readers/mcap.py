@@ -26,7 +26,7 @@ from assay.model import Episode, Listing, Part, Ref, Role
 from assay.motion.walk import Peek, files_of, share_of
 from assay.reader import Probe, reader
 from assay.recording.assembly import Files
-from assay.recording.episodes import declared, episode, missing_extra
+from assay.recording.episodes import EXTRA, declared, episode, missing_extra
 from assay.recording.mcap import MAGIC
 from assay.sheet import Sheet
 
@@ -53,7 +53,7 @@ def probe(path: Path) -> Probe:
     """How many of the first MCAP files are recordings of their own."""
     score, reason, weight = share_of(path, SUFFIXES, peek, "MCAP recordings")
     missing = missing_extra() if score > 0 else ""
-    return Probe(0.0, missing) if missing else Probe(score, reason, weight)
+    return Probe(0.0, missing, weight, lacks=EXTRA) if missing else Probe(score, reason, weight)
 
 
 def _files(path: Path) -> Iterator[str]:

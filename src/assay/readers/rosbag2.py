@@ -28,7 +28,7 @@ from assay.motion.take import unended
 from assay.motion.walk import Peek, files_of, share_of
 from assay.reader import Probe, reader
 from assay.recording.assembly import Files
-from assay.recording.episodes import declared, episode, missing_extra
+from assay.recording.episodes import EXTRA, declared, episode, missing_extra
 from assay.sheet import Sheet
 
 __all__ = ["READER"]
@@ -68,7 +68,9 @@ def probe(path: Path) -> Probe:
     """How many of the first metadata files are those of bags."""
     score, reason, weight = share_of(path, SUFFIXES, peek, "bags")
     missing = missing_extra() if score > 0 else ""
-    return Probe(0.0, missing) if missing else Probe(score and score + 0.05, reason, weight)
+    return (
+        Probe(0.0, missing, weight, lacks=EXTRA) if missing else Probe(score and score + 0.05, reason, weight)
+    )
 
 
 def discover(path: Path) -> Listing:

@@ -12,8 +12,9 @@ from assay.recording.assembly import Assembly, Files
 from assay.recording.files import opened
 from assay.recording.messages import Recording, Topic
 
-__all__ = ["Promised", "declared", "episode", "missing_extra"]
+__all__ = ["EXTRA", "Promised", "declared", "episode", "missing_extra"]
 
+EXTRA: Final = "ros"
 _NEEDED: Final = ("rosbags", "google.protobuf")
 _TASK: Final = ("task", "instruction", "language_instruction", "task_description", "prompt")
 _OUTCOME: Final = ("outcome", "success", "result")
@@ -28,14 +29,14 @@ Counts = Mapping[tuple[str, str], int]
 
 
 def missing_extra() -> str:
-    """One sentence where a library of the extra is not installed, else empty."""
+    """A clause where a library of the extra is not installed, else empty."""
     for name in _NEEDED:
         try:
             there = find_spec(name) is not None
         except ModuleNotFoundError:
             there = False
         if not there:
-            return f'recordings need {name.partition(".")[0]}: pip install "assay[ros]"'
+            return f"recordings need {name.partition('.')[0]}, which is not installed"
     return ""
 
 

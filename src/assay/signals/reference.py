@@ -23,6 +23,7 @@ from assay.embodiment.kinematics import link_poses
 from assay.embodiment.rotation import compose, rotate
 from assay.embodiment.tree import SLIDE, Tree
 from assay.errors import MissingExtraError, UsageError
+from assay.extras import install_line
 
 __all__ = ["AGREE", "SLACK", "Goal", "Reached", "held", "reach", "require"]
 
@@ -95,7 +96,7 @@ def require() -> None:
         import mujoco  # noqa: F401
     except ImportError as error:
         raise MissingExtraError("the reference retargeter needs mink and daqp", found=f"no {error.name}",
-                                remedy='pip install "assay[physics]"') from error  # fmt: skip
+                                remedy=install_line("physics")) from error  # fmt: skip
 
 
 def reach(
