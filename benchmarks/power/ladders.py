@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import radians
 from typing import Final
 
-from benchmarks.power import clocks, damage, drifts, films, hands, laundered, motion, recoded, rows
+from benchmarks.power import clocks, damage, drifts, films, hands, laundered, motion, recoded, rows, stillness
 from benchmarks.power.trials import Ladder
 
 __all__ = ["LADDERS"]
@@ -82,6 +82,8 @@ _MOTION = (
     Ladder("RTG013", "whole clip off its declared ground", "cm", tuple(2 * m for m in _CM), 2.0,
            lambda b, d, r: motion.offset(b, d / 100, r), _GROUND),
 )  # fmt: skip
+_RETARGETED: Final = ("kimodo", "moves", "asap", "holo")
+_HELD: Final = (0.1, 0.2, 0.4, 7 / 15, 8 / 15, 0.6, 1.0, 2.0)  # whole frames of 30 Hz
 _ACT = (
     Ladder("ACT001", "share of one joint's moving rows copied", "of rows",
            tuple(m * 0.5 for m in _AROUND if m <= 2 and m != 1), 0.5, rows.copied_action, _ALL),
@@ -89,6 +91,14 @@ _ACT = (
            0.05, rows.dead),
     Ladder("ACT005", "time that a finger's state rests while asked to move", "of the clip",
            (0.5, 0.7, 0.8, 0.88, 0.92, 0.95, 1.0), 0.9, rows.held),
+    Ladder("ACT005", "one pose held in between, retargeted clips", "s", _HELD, 0.5,
+           stillness.held_pose, _RETARGETED, only="held"),
+    Ladder("ACT005", "state and request stop dead and hold, teleoperation", "s", _HELD,
+           0.5, stillness.held_body, only="held"),
+    Ladder("ACT005", "one pose at the start or the end", "of the clip",
+           tuple(m * 0.1 for m in _AROUND if m != 1), 0.1, stillness.padded, _RETARGETED, only="padded"),
+    Ladder("ACT005", "range of the other joints beside a limb of zeros", "rad",
+           tuple(m * 0.3 for m in _AROUND if m <= 2 and m != 1), 0.3, stillness.stiff_limb, _RETARGETED),
     Ladder("CHN010", "range of the most active joint", "rad", tuple(m * 0.05 for m in _AROUND if m != 1),
            0.05, rows.kept_still, below=True),
 )  # fmt: skip

@@ -20,6 +20,10 @@ NOTES: Final[dict[str, str]] = {
         "hence what is undecided around 6 Hz. Without a human it is not judged: 99.9 % of the joints' speed "
         "lies below 8 to 14 Hz in untouched 30 Hz clips that nobody says were smoothed."
     ),
+    "ACT005": (
+        "Retargeted clips without velocities hold nothing beside their joints that travel could be compared "
+        "with: they abstain, untouched and within the limits of holds and limbs alike, and only those fail."
+    ),
     "CHN010": (
         "The GR1 abstains: its columns are named motor_0 to motor_43, and no body says what they are."
     ),

@@ -25,7 +25,7 @@ _REPEATS: Final = (
 )
 MOVING: Final = ("RTG002", "RTG003", "RTG004", "RTG005", "RTG006", "RTG007", "RTG013")
 """Gates whose untouched clips are the retargeted ones, under a declared z = 0 of ours."""
-BOTH: Final = ("RTG008",)
+BOTH: Final = ("RTG008", "ACT005")
 """Gates whose untouched clips are the teleoperated and the retargeted ones."""
 
 _ZERO: Final = (
