@@ -38,7 +38,7 @@ TIERS = {
     "plugs": {"features", "gates", "readers"},
     "decide": {
         *{"corpus", "calibrate", "plan", "store", "engine", "profile", "audit", "transfer", "accept"},
-        *{"record", "inject", "tables", "parts", "tally", "rejudge", "inspection", "attribution"},
+        *{"record", "inject", "tables", "parts", "tally", "rejudge", "inspection", "attribution", "proposal", "remedy"},
     },
     "present": {"cli", "terminal", "report", "view", "export", "docs"},
 }

@@ -2,6 +2,7 @@
 
 import io
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -352,6 +353,45 @@ def test_the_end_says_what_is_missing_and_how_many_channels(finished: Path) -> N
     lines = closing(done, "report.html")
     assert "causes      INT950 toy too high: 1 episode, all at 3 channels of height" in lines
     assert "unmeasured  33 s of data for want of capture stamps: deliver capture stamps, or" in lines
+
+
+def test_the_end_names_what_most_unmeasured_episodes_want(finished: Path) -> None:
+    from assay.store import Run
+    from assay.terminal import closing
+
+    done = Run(finished)
+    wanting = {"unknown-body": 9, "no-ground": 7, "still": 2}
+    done.summary |= {"unmeasured": 9, "unlock": None, "wanting": wanting}
+    said = " ".join(" ".join(closing(done, "report.html")).split())
+    assert (
+        "unmeasured 9 episodes for want of a known body, beside the floor's height, motion: name the body: "
+        "--embodiment NAME" in said
+    )
+    assert "assay view RUN EPISODE lists all that is open" in said
+
+
+def test_the_end_points_to_a_sheet_that_is_ignored(finished: Path) -> None:
+    from assay.store import Run
+    from assay.terminal import closing
+
+    done = Run(finished)
+    refused = {**done.summary["corpora"][0], "refused": "assay.toml: unknown item grond."}
+    unlock = {"reason": "unknown-body", "remedy": REASONS["unknown-body"], "hours": 1.0}
+    done.summary |= {"unmeasured": 3, "unlock": unlock, "corpora": [refused]}
+    said = " ".join(" ".join(closing(done, "report.html")).split())
+    assert "for want of a known body: mend assay.toml, ignored as a whole" in said
+    assert "name the body" not in said
+
+
+def test_the_end_proposes_a_sheet(shell: Shell, tmp_path: Path) -> None:
+    root = shutil.copytree(Path(__file__).parent / "golden/motion/csv_wxyz/input", tmp_path / "c")
+    said = shell("run", root, "--out", tmp_path / "r", "--gates", "RTG001", "--jobs", 1)
+    lines = said.out.splitlines()
+    assert said.code == 3
+    assert len(lines) <= 15
+    assert 'embodiment = "unitree_g1_29"  # its joints fit; check that it is the robot' in lines
+    again = shell("run", root, "--out", tmp_path / "r2", "--gates", "RTG001", "--jobs", 1, "--json")
+    assert again.json["proposed_sheets"]["c"][0].startswith('embodiment = "unitree_g1_29"')
 
 
 def test_every_reason_has_words_for_what_is_missing() -> None:

@@ -445,10 +445,16 @@ def test_inspection_tells_what_the_reader_decided_from_the_data() -> None:
     assert 'in assay.toml: quaternion = "xyzw"' in open_["quaternion"].evidence
 
 
-@pytest.mark.parametrize(("case", "first"), [("csv_wxyz", "unitree_g1_29"), ("asap", "unitree_g1_23")])
-def test_a_body_is_proposed_by_its_number_of_joints(case: str, first: str) -> None:
+@pytest.mark.parametrize(
+    ("case", "first"),
+    [("csv_wxyz", "unitree_g1_29"), ("asap", "unitree_g1_23_asap"), ("cmu", "robot.urdf")],
+)
+def test_a_body_is_proposed_where_its_joints_fit(case: str, first: str) -> None:
+    """By number and axes: a clip on the axes of one body of 23 joints is not called another's."""
     lines = {line.item: line for line in inspect(discover(MOTION / case / "input"))}
     assert f'embodiment = "{first}"' in lines["embodiment"].evidence
+    if first == "robot.urdf":
+        assert "unitree" not in lines["embodiment"].evidence
 
 
 def test_what_else_lies_in_the_folder_is_named(tmp_path: Path) -> None:

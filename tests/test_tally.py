@@ -112,6 +112,13 @@ def test_what_most_episodes_lack_is_said() -> None:
     assert tally(*map(episode, missing))["unlock"]["detail"] == "rate"
 
 
+def test_what_unmeasured_episodes_want_is_counted_by_episode() -> None:
+    why = {"RTG001": "unknown-body", "RTG012": "unknown-body", "RTG013": "no-ground"}
+    open_ = [verdict("abstain", "require", gate, reason=reason) for gate, reason in why.items()]
+    s = tally(episode(*open_), episode(*open_[:2]), episode(verdict("pass", "require")))
+    assert s["wanting"] == {"unknown-body": 2, "no-ground": 1}
+
+
 def test_flagged_episodes_are_accepted_and_counted() -> None:
     flagged, reported = verdict("fail", "flag", "SYN006"), verdict("fail", "report", "RTG010")
     s = tally(episode(flagged, reported), episode(flagged), corpus(verdict("fail", "flag", "CHN010")))

@@ -10,19 +10,17 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from assay.corpus import SHEET, Corpus
-from assay.embodiment import cards, load
-from assay.errors import UnreadableError
 from assay.extras import install_line
 from assay.model import Claim, Episode, Kind, Role, Stream, StreamDecl
-from assay.parts import open_episode
+from assay.proposal import candidates, first_episode, joints, on_disk, proposed
 
 __all__ = ["Line", "draft_sheet", "inspect"]
 
-Known = Literal["declared", "inferred", "unresolved", "measured"]
+Known = Literal["declared", "inferred", "unresolved", "measured", "proposed"]
 
 _ITEMS: Final = {
     "kind": 'kind = "teleoperation"  # or retargeted-motion, human-demonstration, simulation',
-    "embodiment": 'embodiment = "unitree_g1_29"  # or --embodiment NAME; assay embodiments lists them',
+    "embodiment": "",
     "limit_set": "",
     "fps": "fps = 30",
     "sync": 'sync = "ptp"  # or trigger, clap, software, none; one-clock for a simulator',
@@ -65,14 +63,14 @@ def inspect(corpus: Corpus) -> list[Line]:
     Opens the first episode that can be read, to hold declared channels to real ones.
     """
     lines = [Line("reader", corpus.listing.reader, "measured", corpus.probes[corpus.listing.reader].reason)]
-    present = sum(1 for _ in _present(corpus))
+    present = sum(1 for _ in on_disk(corpus))
     lines.append(Line("episodes", f"{len(corpus.listing.refs)} listed, {present} with a data file",
                       "measured", _declared(corpus)))  # fmt: skip
     if corpus.refused:
         lines.append(Line(SHEET, "ignored as a whole", "unresolved", corpus.refused))
     lines += _beside(corpus)
-    items = _items(corpus)
-    episode = _first(corpus)
+    episode = first_episode(corpus)
+    items = _items(corpus, episode)
     found = list(_found(episode)) if episode else []
     told = {line.item for line in found}
     for name, cure in items.items():
@@ -84,12 +82,14 @@ def inspect(corpus: Corpus) -> list[Line]:
         own = [] if decl.name in streams else [n for n in streams if n.startswith(f"{decl.name}/")]
         lines += [_stream(corpus, replace(decl, name=n), streams.get(n)) for n in own or [decl.name]]
     lines += [_claim(c) for c in corpus.listing.claims if c.size > 0]
+    if proposal := proposed(corpus):
+        lines.append(Line("lines for assay.toml", "", "proposed", "\n".join(proposal)))
     return lines
 
 
 def draft_sheet(corpus: Corpus) -> str:
     """An ``assay.toml`` that holds what is known and leaves the rest as comments to fill in."""
-    items = _items(corpus)
+    items = _items(corpus, first_episode(corpus))
     plain = [name for name in items if "/" not in name]
     lines = [
         "# The corpus sheet: what every number means. Correct what is wrong, fill in what is commented out.",
@@ -110,27 +110,25 @@ def draft_sheet(corpus: Corpus) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _items(corpus: Corpus) -> dict[str, str]:
+def _items(corpus: Corpus, episode: Episode | None) -> dict[str, str]:
     """The items that matter for this kind of data, each with an example."""
     items = dict(_ITEMS)
     if corpus.kind is Kind.RETARGETED:
         items = {n: example for n, example in items.items() if n not in _LIVE or n in corpus.sheet.items}
         human = Role.HUMAN_BODY in corpus.listing.roles  # the file holds its own source
         items |= {n: example for n, example in _CLIPS.items() if not (human and n.startswith("parts/"))}
-    return items | {"embodiment": _bodies(corpus)}
+    return items | {"embodiment": _bodies(corpus, episode)}
 
 
-def _bodies(corpus: Corpus) -> str:
-    """How to name a body: the packaged ones with as many joints as there are columns, if there are any."""
-    streams = [s for s in corpus.listing.streams if s.role is Role.JOINT_POSITION and _nameless(s)]
-    count = max((len(s.channels) for s in streams), default=0)
-    fits = [card for card in cards() if len(load(card).joints) == count]
+def _bodies(corpus: Corpus, episode: Episode | None) -> str:
+    """How to name a body: the packaged ones that fit the joints, if there are any."""
+    fits = candidates(corpus, episode)
     if fits:
         others = "".join(f"{card}, " for card in fits[1:])
         return f'embodiment = "{fits[0]}"  # or {others}--embodiment NAME; assay embodiments lists them'
-    if count:
-        return f'embodiment = "robot.urdf"  # in the corpus, or --embodiment FILE: no card has {count} joints'
-    return _ITEMS["embodiment"]
+    count = len(joints(corpus, episode))
+    why = f": no card fits {count} joints" if count else "; assay embodiments lists the cards"
+    return f'embodiment = "robot.urdf"  # in the corpus, or --embodiment FILE{why}'
 
 
 def _nameless(decl: StreamDecl) -> bool:
@@ -164,12 +162,6 @@ def _found(episode: Episode) -> Iterator[Line]:
         yield Line("conversion", done, "measured")
 
 
-def _present(corpus: Corpus) -> Iterator[str]:
-    for ref in corpus.listing.refs:
-        if ref.parts and (corpus.listing.root / ref.parts[0].path).exists():
-            yield ref.id
-
-
 def _declared(corpus: Corpus) -> str:
     n = corpus.listing.declared
     return "the metadata declares no number" if n is None else f"the metadata declares {n}"
@@ -183,17 +175,6 @@ def _item(corpus: Corpus, name: str, cure: str) -> Line:
         return Line(name, "", "unresolved", evidence)
     known: Known = "inferred" if item.origin == "inferred" else "declared"
     return Line(name, str(item.value), known, item.evidence)
-
-
-def _first(corpus: Corpus) -> Episode | None:
-    present = set(_present(corpus))
-    for ref in corpus.listing.refs:
-        if ref.id in present:
-            try:
-                return open_episode(corpus.listing, ref, None, corpus.sheet)
-            except UnreadableError:
-                continue
-    return None
 
 
 def _claim(claim: Claim) -> Line:

@@ -61,6 +61,7 @@ class Tally:
     abstentions: Counter[str] = field(default_factory=Counter)
     corpus_failures: list[str] = field(default_factory=list)
     flagged: Counter[str] = field(default_factory=Counter)
+    wanting: Counter[str] = field(default_factory=Counter)
     _causes: dict[str, Counter[tuple[str, str]]] = field(default_factory=lambda: defaultdict(Counter))
     _several: dict[tuple[str, str], set[str]] = field(default_factory=lambda: defaultdict(set))
     _unlock: Counter[str] = field(default_factory=Counter)
@@ -96,6 +97,7 @@ class Tally:
         elif record["decision"] == "unmeasured":
             unrun = set(record["reasons"].split(",")) - {v["gate"] for v in decisive}
             reasons = {v["reason"] for v in decisive} | ({"not-run"} if unrun else set())
+            self.wanting.update(reasons & REASONS.keys())
             # Of several reasons, curing one alone would not measure it; nobody but us can cure an error.
             if len(reasons) == 1 and reasons <= REASONS.keys():
                 reason = reasons.pop()
@@ -150,6 +152,7 @@ class Tally:
             "abstentions": dict(self.abstentions.most_common()),
             "causes": self.causes(),
             "unlock": self.unlock(),
+            "wanting": dict(self.wanting.most_common()),
             "corpus_failures": self.corpus_failures,
             "flagged": dict(self.flagged.most_common()),
         }

@@ -13,6 +13,7 @@ from assay.embodiment import Conflict, Embodiment
 from assay.gate import Gate
 from assay.inspection import Line
 from assay.profile import HUMAN_SOURCE
+from assay.remedy import remedy
 from assay.report.clocks import clock_rows
 from assay.report.wording import visible
 from assay.store import Run
@@ -25,6 +26,8 @@ __all__ = ["body_lines", "closing", "columns", "explained", "inspected", "limit_
 _WIDTH = 80
 _MOST = 15
 """Lines at the end of a run."""
+
+_PROPOSED = "Lines for the top of assay.toml; check and complete them, none is applied:"
 
 _WANT = {
     "not-run": "gates that the profile requires",
@@ -40,8 +43,11 @@ _WANT = {
 """What is missing where a gate could not decide; `assay.gate.REASONS` says what would supply it."""
 
 
-def closing(run: Run, report: str) -> list[str]:
-    """The end of a run in at most 15 lines: coverage, decisions, causes, what to do next."""
+def closing(run: Run, report: str, proposal: Sequence[str] = ()) -> list[str]:
+    """The end of a run in at most 15 lines: coverage, decisions, causes, what to do next.
+
+    ``proposal``: lines of a sheet that would let more be measured, as `assay.proposal` has them.
+    """
     s = run.summary
     people = s.get("profile") == HUMAN_SOURCE
     lines = [_corpus_line(c, people=people) for c in s["corpora"][:2]]
@@ -74,19 +80,44 @@ def closing(run: Run, report: str) -> list[str]:
         lines.append(f"corpus      {shown}")
     if s["errors"]:
         lines.append(f"errors      Assay itself failed at {_episodes(s['errors'])}; see assay verdicts")
+    ends = []
     if people:
         lines.append("unmeasured  there is no robot here to accept: judge the clips that were retargeted "
                      "from it, with this as their [parts.human]")  # fmt: skip
-    elif s["unlock"]:
-        u = s["unlock"]
-        want = _WANT.get(u["reason"], u["reason"])
-        much = f"{spent(u['hours'] * 3600)} of data " if s["hours"] else ""
-        why = f" ({visible(u['detail'])})" if u.get("detail") else ""
-        lines.append(f"unmeasured  {much}for want of {want}: {u['remedy']}{why}")
+    elif s["unmeasured"] and proposal:
+        ends = [*_wrapped(f"unmeasured  {_wanting(s)}. {_PROPOSED}"), *proposal]
     elif s["unmeasured"]:
-        lines.append("unmeasured  for several reasons each; assay view RUN EPISODE lists them")
-    ends = [*_whole("report", report), *_whole("next", f"assay verdicts {shlex.quote(str(run.path))}")]
+        lines.append(f"unmeasured  {_wanting(s)}: {_cure(s)}")
+    ends += [*_whole("report", report), *_whole("next", f"assay verdicts {shlex.quote(str(run.path))}")]
     return [piece for line in lines for piece in _wrapped(line)][: _MOST - len(ends)] + ends
+
+
+def _wanting(s: Mapping[str, Any]) -> str:
+    """What unmeasured episodes lack: the one thing that would measure them, else what most of them lack."""
+    if u := s["unlock"]:
+        much = f"{spent(u['hours'] * 3600)} of data " if s["hours"] else ""
+        return f"{much}for want of {_want(u['reason'])}"
+    if not s.get("wanting"):  # a run of before, or errors of our own
+        return "for several reasons each"
+    (most, n), *others = s["wanting"].items()
+    beside = [_want(reason) for reason, _ in others[:3]]
+    beside += [f"{len(others) - 3} more"] if len(others) > 3 else []
+    return f"{_episodes(n)} for want of {_want(most)}" + (f", beside {', '.join(beside)}" if beside else "")
+
+
+def _want(reason: str) -> str:
+    return _WANT.get(reason, reason)
+
+
+def _cure(s: Mapping[str, Any]) -> str:
+    """What to do about it."""
+    refused = any(c.get("refused") for c in s["corpora"])
+    if u := s["unlock"]:
+        cure = remedy(u["reason"], refused=True) if refused else u["remedy"]
+        return cure + (f" ({visible(u['detail'])})" if u.get("detail") else "")
+    first = next(iter(s.get("wanting", ())), "")
+    cure = f"{remedy(first, refused=refused)}; " if first else ""
+    return f"{cure}assay view RUN EPISODE lists all that is open"
 
 
 def _clocks(run: Run) -> list[str]:
@@ -112,8 +143,11 @@ def planted(truths: Iterable[Truth]) -> list[str]:
 
 def inspected(lines: Sequence[Line]) -> list[str]:
     """The table of ``assay inspect``."""
-    out = []
+    out: list[str] = []
     for line in lines:
+        if line.known == "proposed":  # to be copied: never wrapped, nothing before it
+            out += ["", _PROPOSED, *line.evidence.splitlines()]
+            continue
         head = f"{line.known:<11} {line.item}"
         out += _wrapped(f"{head}: {line.value}" if line.value else head)
         for evidence in line.evidence.splitlines():

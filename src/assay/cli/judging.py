@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -87,15 +87,30 @@ def _run(
 
     with Bar() as bar:
         done = run(*corpora, out=out, resume=resume, watch=bar.show, **settings)
-    return _ended(done, as_json, allow_unmeasured=allow_unmeasured)
+    return _ended(done, as_json, allow_unmeasured=allow_unmeasured, proposal=_proposal(done))
 
 
-def _ended(done: Run, as_json: bool, *, allow_unmeasured: bool = False) -> int:
+def _proposal(done: Run) -> dict[str, list[str]]:
+    """By corpus: lines of a sheet that would let more of it be measured, where something is unmeasured."""
+    from assay.engine.again import corpora_again
+    from assay.proposal import proposed
+
+    if not done.summary["unmeasured"]:
+        return {}
+    made = {corpus.name: proposed(corpus) for corpus in corpora_again(done.plan)}
+    return {name: lines for name, lines in made.items() if lines}
+
+
+def _ended(
+    done: Run, as_json: bool, *, allow_unmeasured: bool = False, proposal: Mapping[str, list[str]] = {},
+) -> int:  # fmt: skip
     from assay.report import write_report
     from assay.terminal import closing
 
     page = str(write_report(done, done.path / "report.html"))
-    show(done.summary | {"run": str(done.path), "report": page}, closing(done, page), as_json)
+    said = done.summary | {"run": str(done.path), "report": page}
+    said |= {"proposed_sheets": proposal} if proposal else {}
+    show(said, closing(done, page, next(iter(proposal.values()), ())), as_json)
     return _exit_code(done.summary, allow_unmeasured=allow_unmeasured)
 
 

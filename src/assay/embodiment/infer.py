@@ -9,7 +9,7 @@ from itertools import product
 from assay.embodiment.body import Embodiment
 from assay.embodiment.card import cards, load
 
-__all__ = ["infer"]
+__all__ = ["alike", "infer"]
 
 _JOINTS = re.compile(
     r"joint|motor|shoulder|elbow|wrist|waist|torso|hip|knee|ankle|neck|head|hand|finger|thumb|index|middle|ring"
@@ -27,7 +27,7 @@ def infer(channel_names: Sequence[str], robot_type: str | None = None) -> tuple[
     Returns:
         (name for `load`, evidence), or (None, why not).
     """
-    wanted = list(dict.fromkeys(name for name in channel_names if _JOINTS.search(name)))
+    wanted = _wanted(channel_names)
     if not wanted:
         return None, "no channel is named like a joint"
     fitting = [body for body in _bodies() if (body.resolve(wanted) >= 0).all()]
@@ -46,6 +46,22 @@ def infer(channel_names: Sequence[str], robot_type: str | None = None) -> tuple[
         return None, f"the names fit {', '.join(alike)} alike"
     said = f", and the robot is called {robot_type!r}" if robot_type else ", by names alone"
     return smallest[0], f"all {len(wanted)} joint channels are named in the card{said}"
+
+
+def alike(channel_names: Sequence[str], robot_type: str | None = None) -> tuple[str, ...]:
+    """The smallest card of each model that names every joint-like channel: what `infer` chooses from."""
+    wanted, models = _wanted(channel_names), _models(robot_type or "")
+    if not wanted:
+        return ()
+    fitting = [b for b in _bodies() if (b.resolve(wanted) >= 0).all() and _agree(models, _models(b.name))]
+    smallest: dict[str, Embodiment] = {}
+    for body in sorted(fitting, key=lambda body: len(body.joints)):
+        smallest.setdefault(_make(body.name), body)
+    return tuple(body.name for body in smallest.values())
+
+
+def _wanted(names: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(name for name in names if _JOINTS.search(name)))
 
 
 def _bodies() -> list[Embodiment]:

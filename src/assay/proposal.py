@@ -1,0 +1,107 @@
+"""The lines of a sheet with which more of a corpus would be measured: proposed, never applied.
+
+A body is proposed where the joints of the first readable episode fit it: by their names, else by their
+number, axes and limits, as the reader itself would name them. What only the owner knows stands as a comment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from assay.corpus import Corpus
+from assay.embodiment import cards, load
+from assay.embodiment.infer import alike
+from assay.errors import UnreadableError
+from assay.model import Channel, Episode, Kind, Role
+from assay.parts import open_episode
+from assay.sheet import Item
+
+__all__ = ["candidates", "first_episode", "joints", "on_disk", "proposed"]
+
+
+def on_disk(corpus: Corpus) -> Iterator[str]:
+    """Ids of the episodes with a data file."""
+    for ref in corpus.listing.refs:
+        if ref.parts and (corpus.listing.root / ref.parts[0].path).exists():
+            yield ref.id
+
+
+def first_episode(corpus: Corpus) -> Episode | None:
+    """The first episode that can be read, None where there is none."""
+    there = set(on_disk(corpus))
+    for ref in corpus.listing.refs:
+        if ref.id in there:
+            try:
+                return open_episode(corpus.listing, ref, None, corpus.sheet)
+            except UnreadableError:
+                continue
+    return None
+
+
+def joints(corpus: Corpus, episode: Episode | None) -> tuple[Channel, ...]:
+    """The joint columns of the first readable episode, or those that the corpus declares."""
+    mine = [s.channels for s in episode.by_role(Role.JOINT_POSITION)] if episode else []
+    mine = mine or [s.channels for s in corpus.listing.streams if s.role is Role.JOINT_POSITION]
+    return tuple(channel for channels in mine for channel in channels)
+
+
+def candidates(corpus: Corpus, episode: Episode | None) -> tuple[str, ...]:
+    """The packaged bodies that the joints of the first readable episode fit, the smallest first."""
+    names = [c.name for c in joints(corpus, episode)]
+    if episode is None or "joint order" not in episode.meta.get("unresolved", {}):
+        return alike(names, corpus.listing.facts.get("robot_type"))
+    fits = [card for card in cards() if len(load(card).joints) >= len(names) and _fits(corpus, episode, card)]
+    return tuple(sorted(fits, key=lambda card: len(load(card).joints)))
+
+
+def _fits(corpus: Corpus, episode: Episode, card: str) -> bool:
+    """Whether the reader names every column of a nameless episode after the joints of this body."""
+    body = load(card)
+    items = {**corpus.sheet.items, "embodiment": Item(card, "option", "proposed")}
+    sheet = replace(corpus.sheet, items=items, body=body, sections=(), bodies={card: body})
+    ref = next(r for r in corpus.listing.refs if r.id == episode.id)
+    again = open_episode(corpus.listing, replace(ref, parts=ref.parts[:1]), None, sheet)
+    names = [n for s in again.by_role(Role.JOINT_POSITION) for n in s.names]
+    return "joint order" in again.meta.get("decided", {}) and bool((body.resolve(names) >= 0).all())
+
+
+def proposed(corpus: Corpus) -> list[str]:
+    """Lines for the top of ``assay.toml``, each at most 80 columns; none where nothing that counts is open.
+
+    A sheet that is there and ignored comes first: nothing is proposed beside it.
+    """
+    if corpus.refused:
+        return []
+    episode = first_episode(corpus)
+    return list(_lines(corpus, episode)) if episode is not None else []
+
+
+def _lines(corpus: Corpus, episode: Episode) -> Iterator[str]:
+    said = corpus.sheet.get
+    moves = [s for s in episode.streams if s.role in (Role.JOINT_POSITION, Role.BASE_POSE)]
+    if not moves:
+        return
+    if corpus.kind is Kind.UNRESOLVED:
+        yield '# kind = "teleoperation"  # or simulation, retargeted-motion, human-demonstration'
+    if episode.embodiment is None:
+        yield from _body(candidates(corpus, episode), len(joints(corpus, episode)))
+    if not any(s.rate for s in moves) and said("fps") is None:
+        yield "# fps = 30  # samples in a second; the files do not say"
+    if "quaternion" in episode.meta.get("unresolved", {}):
+        yield '# quaternion = "xyzw"  # or "wxyz"; the data do not tell'
+    for s in episode.by_role(Role.JOINT_POSITION):
+        if any(c.unit == "unknown" for c in s.channels):
+            yield f'# streams."{s.name}".unit = "rad"  # or units = [...], one each'
+    if episode.by_role(Role.BASE_POSE) and said("ground") is None:
+        yield "# ground = 0.0  # height of the floor, m, in the frame of the base"
+    if corpus.kind is Kind.RETARGETED and Role.HUMAN_BODY not in corpus.listing.roles:
+        yield '# parts.human.path = "human/{stem}.pt"  # the human it came from, if you have it'
+
+
+def _body(fits: Sequence[str], count: int) -> Iterator[str]:
+    if fits:
+        why = f"or {', '.join(fits[1:])}" if fits[1:] else "its joints fit; check that it is the robot"
+        yield f'embodiment = "{fits[0]}"  # {why}'
+    elif count:
+        yield f'# embodiment = "robot.urdf"  # your model; no packaged body fits its {count} joints'

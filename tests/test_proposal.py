@@ -1,0 +1,78 @@
+"""What a sheet is proposed to say: enough to measure in one go, nothing that does not fit, never applied."""
+
+import shutil
+from pathlib import Path
+
+from assay import inspection
+from assay.corpus import discover
+from assay.embodiment.infer import alike, infer
+from assay.proposal import candidates, first_episode, proposed
+from assay.sheet_file import parse_sheet
+from assay.terminal import inspected
+from tiny_corpus import tiny_corpus
+
+MOTION = Path(__file__).parent / "golden/motion"
+
+
+def test_the_lines_make_clips_measurable_in_one_go(tmp_path: Path) -> None:
+    root = shutil.copytree(MOTION / "csv_undecided/input", tmp_path / "c")
+    lines = proposed(discover(root))
+    assert [line.removeprefix("# ").split()[0] for line in lines] == [
+        "embodiment", "fps", "quaternion", "ground", "parts.human.path",
+    ]  # fmt: skip
+    assert max(map(len, lines)) <= 80
+    known = [line for line in lines if not line.startswith("#")]
+    assert known == ['embodiment = "unitree_g1_29"  # its joints fit; check that it is the robot']
+    assert parse_sheet("\n".join(known), "x") == {"embodiment": "unitree_g1_29"}
+    (root / "assay.toml").write_text("\n".join(line.removeprefix("# ") for line in lines[:-1]))
+    after = discover(root)
+    assert proposed(after) == lines[-1:]
+    episode = first_episode(after)
+    assert episode is not None
+    assert episode.embodiment is not None
+    assert not episode.meta["unresolved"]
+
+
+def test_nothing_proposed_is_applied(tmp_path: Path) -> None:
+    found = discover(shutil.copytree(MOTION / "asap/input", tmp_path / "c"))
+    assert proposed(found) == [
+        'embodiment = "unitree_g1_23_asap"  # or unitree_g1_29',
+        "# ground = 0.0  # height of the floor, m, in the frame of the base",
+    ]
+    assert found.sheet.body is None
+    assert sorted(p.name for p in (tmp_path / "c").iterdir()) == sorted(
+        p.name for p in (MOTION / "asap/input").iterdir()
+    )
+
+
+def test_no_body_is_proposed_that_does_not_fit() -> None:
+    found = discover(MOTION / "cmu/input")
+    assert candidates(found, first_episode(found)) == ()
+    assert proposed(found)[0].startswith('# embodiment = "robot.urdf"')
+    assert alike(["j1", "j2", "j3"]) == ()
+    assert alike(["left_elbow"], "Unitree_H1") == ("unitree_h1",)
+
+
+def test_bodies_whose_names_fit_alike_are_all_proposed() -> None:
+    names = ["left_shoulder_pitch", "left_elbow"]
+    assert infer(names)[0] is None
+    assert alike(names) == ("unitree_h1", "unitree_g1_23")
+
+
+def test_a_sheet_that_is_ignored_comes_first(tmp_path: Path) -> None:
+    root = shutil.copytree(MOTION / "csv_wxyz/input", tmp_path / "c")
+    (root / "assay.toml").write_text('embodiment = "unitree_g1_29"\ngrond = 0.0\n')
+    assert proposed(discover(root)) == []
+
+
+def test_what_holds_no_motion_needs_no_lines(tmp_path: Path) -> None:
+    assert proposed(discover(MOTION / "bvh/input")) == []
+    assert proposed(discover(tiny_corpus(tmp_path / "t"))) == [
+        '# kind = "teleoperation"  # or simulation, retargeted-motion, human-demonstration'
+    ]
+
+
+def test_inspect_ends_in_lines_to_copy() -> None:
+    lines = inspected(inspection.inspect(discover(MOTION / "csv_wxyz/input")))
+    start = lines.index("Lines for the top of assay.toml; check and complete them, none is applied:")
+    assert lines[start + 1 :] == proposed(discover(MOTION / "csv_wxyz/input"))
