@@ -22,6 +22,7 @@ TIERS = {
     "base": {
         *{"errors", "units", "model", "inside", "sheet", "sheet_file", "embodiment", "signals", "media"},
         *{"unpickle", "arrays", "torch_archive", "motion", "recording", "hdf5", "packets", "extras"},
+        "misspelt",
     },
     "contracts": {
         "feature",
@@ -38,7 +39,8 @@ TIERS = {
     "plugs": {"features", "gates", "readers"},
     "decide": {
         *{"corpus", "calibrate", "plan", "store", "engine", "profile", "audit", "transfer", "accept"},
-        *{"record", "inject", "tables", "parts", "tally", "rejudge", "inspection", "attribution", "proposal", "remedy"},
+        *{"record", "inject", "tables", "parts", "tally", "rejudge", "inspection", "attribution"},
+        *{"proposal", "remedy"},
     },
     "present": {"cli", "terminal", "report", "view", "export", "docs"},
 }

@@ -484,7 +484,7 @@ def test_an_explanation_has_all_sections_and_every_limit(shell: Shell) -> None:
 def test_an_unknown_gate_is_wrong_use(shell: Shell) -> None:
     said = shell("explain", "RTG01")
     assert said.code == 2
-    assert said.err.startswith("assay: no gate has this code (found RTG01, expected RTG01")
+    assert said.err.startswith("assay: no gate has this code (found RTG01); did you mean RTG001 or RTG01")
     assert shell("explain", "zz").err == "assay: no gate has this code (found zz); assay gates lists them.\n"
 
 

@@ -151,10 +151,10 @@ def test_snapshots_of_the_command_line(
 
 
 def lawful(sentence: str) -> None:
-    """One sentence: no doubled spaces or stops, no line break, one full stop at its end."""
+    """One sentence: no doubled spaces or stops, no line break, one full stop or question mark at its end."""
     assert "  " not in sentence, sentence
     assert "\n" not in sentence, sentence
-    assert re.search(r"(?<!\.)\.$", sentence), sentence
+    assert re.search(r"(?<!\.)[.?]$", sentence), sentence
     assert not re.search(r"[.;,:]\s*[.;,]", sentence.replace("...", "")), sentence
 
 

@@ -88,6 +88,10 @@ def test_a_profile_extends_a_packaged_one(tmp_path: Path) -> None:
     assert params_of(gate, profile).limit == gate.params().limit
 
 
+SHAPE = (
+    'expected gates = "INT*, SYN001", effect = require, reject, flag, report, '
+    "or with where = camera, human-body, base-pose)."
+)
 REFUSED = {
     "a = 1": "mine.toml: unknown item in a profile (found a, "
     "expected name, extends, [[effects]], [params.CODE]).",
@@ -96,13 +100,24 @@ REFUSED = {
     'extends = "robots"': "mine.toml: unknown profile to extend (found 'robots', expected teleoperation, "
     "retargeted-motion, human-demonstration, simulation, unresolved).",
     'effects = "INT*"': "mine.toml: effects are not tables (expected [[effects]]).",
+    'extends = "teleop"': "mine.toml: unknown profile to extend (found 'teleop', expected teleoperation, "
+    "retargeted-motion, human-demonstration, simulation, unresolved); did you mean teleoperation?",
+    '[[effect]]\ngates = "INT*"': "mine.toml: unknown item in a profile (found effect, "
+    "expected name, extends, [[effects]], [params.CODE]); did you mean effects?",
+    '[[effects]]\ngate = "INT*"\neffect = "flag"': "mine.toml: unknown item gate in an effect rule "
+    "(found {'gate': 'INT*', 'effect': 'flag'}, " + SHAPE[:-1] + "; did you mean gates?",
+    '[[effects]]\ngates = "INT*"\neffect = "rejct"': "mine.toml: not an effect rule "
+    "(found {'gates': 'INT*', 'effect': 'rejct'}, " + SHAPE[:-1] + "; did you mean reject?",
+    '[[effects]]\ngates = "INT001, RTG01"\neffect = "flag"': "mine.toml: an effect rule names no gate "
+    """(found 'RTG01', expected codes or patterns, as in "RTG001" or "INT*, SYN001"); """
+    "did you mean RTG001 or RTG010 or RTG011?",
+    '[[effects]]\ngates = ["INT001", 2]\neffect = "flag"': "mine.toml: not an effect rule "
+    "(found {'gates': ['INT001', 2], 'effect': 'flag'}, " + SHAPE,
     "[params]\nRTG001 = 3": "mine.toml: params are not tables (expected [params.CODE]).",
     '[[effects]]\ngates = "INT*"\neffect = "ignore"': "mine.toml: not an effect rule "
-    "(found {'gates': 'INT*', 'effect': 'ignore'}, "
-    'expected gates = "INT*", effect = require, reject, flag, report).',
+    "(found {'gates': 'INT*', 'effect': 'ignore'}, " + SHAPE,
     '[[effects]]\ngates = "INT*"\neffect = "flag"\nwhere = "moon"': "mine.toml: not an effect rule "
-    "(found {'gates': 'INT*', 'effect': 'flag', 'where': 'moon'}, "
-    'expected gates = "INT*", effect = require, reject, flag, report).',
+    "(found {'gates': 'INT*', 'effect': 'flag', 'where': 'moon'}, " + SHAPE,
 }
 
 
@@ -130,6 +145,13 @@ def test_a_profile_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
         load_profile(tmp_path / "mine.toml")
 
 
+@pytest.mark.parametrize("gates", ['"SYN006, act001,"', '["SYN006", "ACT001"]'])
+def test_a_rule_may_name_several_gates(gates: str, tmp_path: Path) -> None:
+    """With commas, as --gates has them, or as a list."""
+    profile = load_profile(written(tmp_path, f'[[effects]]\ngates = {gates}\neffect = "reject"'))
+    assert [(r.gates, r.effect) for r in profile.rules] == [("SYN006", "reject"), ("ACT001", "reject")]
+
+
 @pytest.mark.parametrize("value", ["nan", "inf", "true", '"1"', "[1]"])
 def test_a_limit_must_be_a_number(value: str, tmp_path: Path) -> None:
     profile = load_profile(written(tmp_path, f"[params.RTG001]\nlimit = {value}"))
@@ -139,7 +161,8 @@ def test_a_limit_must_be_a_number(value: str, tmp_path: Path) -> None:
 
 def test_a_param_that_the_gate_does_not_have_is_refused(tmp_path: Path) -> None:
     profile = load_profile(written(tmp_path, "[params.RTG001]\nlimt = 1"))
-    with pytest.raises(UsageError, match=r"RTG001\.limt does not fit .*expected a number for one of .*limit"):
+    said = r"RTG001\.limt does not fit .*expected a number for one of .*limit.*; did you mean limit\?$"
+    with pytest.raises(UsageError, match=said):
         params_of(select("RTG001")[0], profile)
 
 

@@ -284,6 +284,19 @@ REFUSED = {
     '[[effects]]\ngates = "*"\neffect = "report"': UNKNOWN.format("effects"),
     '[[episodes]]\nmatch = "*"\nlimit = 3': UNKNOWN.format("episodes/0/limit"),
     "[streams.a]\nlimit = 3": UNKNOWN.format("streams/a/limit"),
+    "[clap]\ncounts = 2": UNKNOWN.format("clap/counts").replace("; see", "; did you mean count? see"),
+    "grond = 0": UNKNOWN.format("grond").replace("; see", "; did you mean ground? see"),
+    'kind = "teleop"': MISFIT.format(
+        "kind",
+        "'teleop'",
+        "'teleoperation', 'retargeted-motion', 'human-demonstration', 'simulation' or 'unresolved'",
+    )[:-1]
+    + "; did you mean teleoperation?",
+    'ground = "foo"': MISFIT.format(
+        "ground", "'foo'", 'a height in m, as in ground = 0.0, or ground = "z=0"'
+    ),
+    "ground = true": MISFIT.format("ground", "True", 'a height in m, as in ground = 0.0, or ground = "z=0"'),
+    "streams = 3": MISFIT.format("streams", "3", "a table"),
     "fps = -3": MISFIT.format("fps", "-3", "greater than or equal to 0.001"),
     "fps = inf": MISFIT.format("fps", "inf", "a finite number"),
     'sync = "ntp"': MISFIT.format(

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from assay.store import Run
 from assay.synth import retime, teleop
 from assay.view import Moment, View, text_of, view_of
 from assay.view.moment import _covering, moment_of
-from assay.view.seen import _named
+from assay.view.seen import _named, _view
 from tiny_corpus import tiny_corpus
 from toy import toy_corpus, toy_plugs  # noqa: F401
 
@@ -233,7 +234,7 @@ def test_a_file_that_broke_since_is_one_sentence(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("at", [77.0, -5.0, 1.02])
 def test_a_moment_outside_the_episode_is_wrong_use_and_says_how_long_it_is(done: Run, at: float) -> None:
-    expected = f"not a moment of the episode (found {at:g} s, expected 0 to 1.00 s"
+    expected = f"not a moment of the episode (found {at:g} s, expected 0 to 0.90 s"
     with pytest.raises(UsageError, match=re.escape(expected)):
         view_of(done, "high", at)
 
@@ -262,6 +263,7 @@ def test_the_end_of_a_path_names_an_episode_and_a_slip_gets_the_nearest(done: Ru
 
 def test_what_each_gate_is_missing_stands_beside_it() -> None:
     told = {"status": "abstain", "title": "", "effect": "reject", "says": "", "channel": ""}
+    told |= {"remedy": "mend it"}
     rows = [
         told | {"gate": "RTG005", "reason": "no-reference", "detail": "no ground", "stream": ""},
         told | {"gate": "RTG006", "reason": "no-reference", "detail": "no human", "stream": ""},
@@ -269,9 +271,21 @@ def test_what_each_gate_is_missing_stands_beside_it() -> None:
         told | {"gate": "RTG013", "reason": "no-reference", "detail": "no ground", "stream": ""},
     ]
     lines = list(text_of(View("e", "unmeasured", rows, None)))
-    at = lines.index("abstain  no-reference: deliver the reference that the gate compares with")
+    at = lines.index("abstain  no-reference: mend it")
     assert lines[at + 1 : at + 3] == [f"{'':<11}RTG005 RTG013: no ground", f"{'':<11}RTG006: no human"]
     assert f"{'':<11}INT003: declared, not there (s)" in lines
+
+
+@pytest.mark.parametrize("refused", ["", "assay.toml: unknown item grond."])
+def test_what_an_ignored_sheet_may_say_is_not_asked_for_anew(refused: str) -> None:
+    row = {"gate": "RTG001", "status": "abstain", "reason": "unknown-body", "detail": "", "effect": "require",
+           "stream": "", "channel": ""}  # fmt: skip
+    judged = SimpleNamespace(plan={"corpora": [{"refused": refused}]})
+    episode: Any = SimpleNamespace(
+        verdicts=[row], findings=[], measures=[], decision="unmeasured", run=judged
+    )
+    cure = _view(episode, "e", None, 0).verdicts[0]["remedy"]
+    assert cure.startswith("mend assay.toml, ignored as a whole" if refused else "name the body")
 
 
 def test_names_of_strangers_are_shown_not_obeyed(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from assay import plugs
 from assay.embodiment import Embodiment, find_body, is_model_file, load, model_inside
 from assay.embodiment.infer import infer
-from assay.errors import MissingExtraError, NoReaderError, UnreadableError, UsageError
+from assay.errors import AssayError, MissingExtraError, NoReaderError, UnreadableError, UsageError
 from assay.extras import install_line
 from assay.inside import open_inside
 from assay.model import Claim, Kind, Listing, Role
@@ -154,8 +154,14 @@ def _own_sheet(root: Path) -> tuple[dict[str, Any], tuple[Claim, ...]]:
         _known_bodies(said, partial(_body_of_corpus, root))
         return said, ()
     except (UnreadableError, UsageError, UnicodeDecodeError) as error:
-        broken = Claim("readable", SHEET, "a corpus sheet", str(error), 1.0, where=SHEET)
+        broken = Claim("readable", SHEET, "a corpus sheet", _said(error), 1.0, where=SHEET)
         return {"sync": "unreadable"}, (broken,)
+
+
+def _said(error: AssayError | UnicodeDecodeError) -> str:
+    if isinstance(error, UnicodeDecodeError):
+        return f"{SHEET}: the sheet is no text in UTF-8."
+    return str(error) if error.where else f"{SHEET}: {error}"
 
 
 def _buyer_sheet(path: Path) -> dict[str, Any]:

@@ -58,7 +58,8 @@ class AssayError(Exception):
             if value is not None
         ]
         body = f"{head} ({', '.join(facts)})" if facts else head
-        return f"{body}; {self.remedy}." if self.remedy else f"{body}."
+        whole = f"{body}; {self.remedy}" if self.remedy else body
+        return whole if whole.endswith("?") else f"{whole}."
 
     def __reduce__(self) -> tuple[object, ...]:
         # Errors cross process borders; Exception's own pickling forgets keyword arguments.

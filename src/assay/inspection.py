@@ -170,7 +170,8 @@ def _declared(corpus: Corpus) -> str:
 def _item(corpus: Corpus, name: str, cure: str) -> Line:
     item = corpus.sheet.items.get(name)
     if item is None or item.origin == "unresolved":
-        said = f"in assay.toml: {cure}" if cure else ""
+        ignored = ", once it is mended" if corpus.refused else ""
+        said = f"in assay.toml{ignored}: {cure}" if cure else ""
         evidence = "; ".join(part for part in (item.evidence if item else "", said) if part)
         return Line(name, "", "unresolved", evidence)
     known: Known = "inferred" if item.origin == "inferred" else "declared"

@@ -17,6 +17,7 @@ from assay.calibrate import Calibration
 from assay.corpus import Corpus
 from assay.errors import UsageError
 from assay.gate import Gate
+from assay.misspelt import meant
 from assay.profile import Profile
 
 __all__ = ["SCHEMA", "Decode", "Plan", "known_codes", "make_plan", "params_of", "select"]
@@ -126,7 +127,8 @@ def select(patterns: str | None) -> tuple[Gate, ...]:
     for pattern in wanted:
         if not any(fnmatchcase(code, pattern) for code in known):
             raise UsageError("no gate has this code", where="--gates", found=pattern,
-                             expected="codes or patterns of assay gates, as in INT*,RTG001")  # fmt: skip
+                             expected="codes or patterns of assay gates, as in INT*,RTG001",
+                             remedy=meant(pattern, known))  # fmt: skip
     return tuple(g for code, g in known.items() if any(fnmatchcase(code, p) for p in wanted))
 
 
@@ -142,7 +144,8 @@ def params_of(gate: Gate, profile: Profile) -> Any:
         if name not in known or not _number(value):  # against NaN, everything would pass
             fitting = "a number for one of " + ", ".join(sorted(known))
             raise UsageError(f"profile param {gate.code}.{name} does not fit", where=profile.name,
-                             found=f"{name} = {value!r}", expected=fitting)  # fmt: skip
+                             found=f"{name} = {value!r}", expected=fitting,
+                             remedy=None if name in known else meant(name, known))  # fmt: skip
     return gate.params(**changes)
 
 
@@ -155,7 +158,7 @@ def known_codes(profile: Profile) -> None:
     for code in profile.params:
         if code not in plugs.gates():
             raise UsageError(f"profile params {code}: no gate has this code", where=profile.name,
-                             expected="codes of assay gates")  # fmt: skip
+                             expected="codes of assay gates", remedy=meant(code, plugs.gates()))  # fmt: skip
 
 
 def _number(value: Any) -> bool:

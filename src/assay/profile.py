@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from importlib.resources import files
@@ -12,6 +12,7 @@ from typing import Any, Final, Literal, get_args
 
 from assay import plugs
 from assay.errors import UsageError
+from assay.misspelt import meant
 from assay.model import Kind, Role
 
 __all__ = ["HUMAN_SOURCE", "Effect", "Profile", "Rule", "load_profile", "profile_for"]
@@ -28,6 +29,12 @@ _WHERE: Final = {
     "human-body": {Role.HUMAN_BODY},
     "base-pose": {Role.BASE_POSE},
 }
+
+_ITEMS: Final = frozenset({"name", "extends", "effects", "params"})
+_RULE: Final = frozenset({"gates", "effect", "where"})
+_SHAPE: Final = (
+    f'gates = "INT*, SYN001", effect = {", ".join(get_args(Effect))}, or with where = {", ".join(_WHERE)}'
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,17 +103,18 @@ def _parse(text: str, where: str) -> Profile:
     except (ValueError, RecursionError) as error:  # a number of thousands of digits, lists in lists in lists
         raise UsageError("the profile is not TOML", where=where, found=str(error),
                          remedy="see docs/guide.md for what a profile may hold") from error  # fmt: skip
-    strange = set(data) - {"name", "extends", "effects", "params"}
+    strange = sorted(set(data) - _ITEMS)
     if strange:
-        raise UsageError("unknown item in a profile", where=where, found=", ".join(sorted(strange)),
-                         expected="name, extends, [[effects]], [params.CODE]")  # fmt: skip
+        raise UsageError("unknown item in a profile", where=where, found=", ".join(strange),
+                         expected="name, extends, [[effects]], [params.CODE]",
+                         remedy=meant(strange[0], _ITEMS))  # fmt: skip
     base = profile_for(_kind(data["extends"], where)) if "extends" in data else Profile("")
     effects, changed = data.get("effects", []), data.get("params", {})
     if not isinstance(effects, list) or not all(isinstance(entry, dict) for entry in effects):
         raise UsageError("effects are not tables", where=where, expected="[[effects]]")
     if not isinstance(changed, dict) or not all(isinstance(values, dict) for values in changed.values()):
         raise UsageError("params are not tables", where=where, expected="[params.CODE]")
-    rules = tuple(_rule(entry, where) for entry in effects)
+    rules = tuple(rule for entry in effects for rule in _rules(entry, where))
     params = {**base.params, **changed}
     return Profile(str(data.get("name", Path(where).stem)), base.rules + rules, params)
 
@@ -116,21 +124,36 @@ def _kind(name: str, where: str) -> Kind:
         return Kind(name)
     except ValueError:
         raise UsageError("unknown profile to extend", where=where, found=repr(name),
-                         expected=", ".join(Kind)) from None  # fmt: skip
+                         expected=", ".join(Kind),
+                         remedy=meant(str(name), Kind)) from None  # fmt: skip
 
 
-def _rule(entry: Mapping[str, Any], where: str) -> Rule:
+def _rules(entry: Mapping[str, Any], where: str) -> Iterator[Rule]:
+    """One rule for each code or pattern of ``gates``: text, with commas as in --gates, or a list."""
     effect: Any = entry.get("effect")
-    condition = entry.get("where", "")
-    if effect not in get_args(Effect) or not isinstance(entry.get("gates"), str) or set(entry) - {
-        "gates", "effect", "where",
-    } or condition not in ("", *_WHERE):  # fmt: skip
-        raise UsageError("not an effect rule", where=where, found=str(dict(entry)),
-                         expected='gates = "INT*", effect = ' + ", ".join(get_args(Effect)))  # fmt: skip
-    if not any(fnmatchcase(code, entry["gates"]) for code in _codes()):
-        raise UsageError("an effect rule names no gate", where=where, found=repr(entry["gates"]),
-                         expected='one code or pattern, as in "RTG001" or "INT*"')  # fmt: skip
-    return Rule(entry["gates"], effect, condition)
+    condition, patterns = entry.get("where", ""), _patterns(entry.get("gates"))
+    strange = sorted(set(entry) - _RULE)
+    if strange:
+        raise UsageError(f"unknown item {strange[0]} in an effect rule", where=where, found=str(dict(entry)),
+                         expected=_SHAPE, remedy=meant(strange[0], _RULE))  # fmt: skip
+    if effect not in get_args(Effect) or condition not in ("", *_WHERE) or not patterns:
+        wrong, fitting = (effect, get_args(Effect)) if effect not in get_args(Effect) else (condition, _WHERE)
+        raise UsageError("not an effect rule", where=where, found=str(dict(entry)), expected=_SHAPE,
+                         remedy=meant(str(wrong), fitting))  # fmt: skip
+    for pattern in patterns:
+        if not any(fnmatchcase(code, pattern) for code in _codes()):
+            raise UsageError("an effect rule names no gate", where=where, found=repr(pattern),
+                             expected='codes or patterns, as in "RTG001" or "INT*, SYN001"',
+                             remedy=meant(pattern, _codes()))  # fmt: skip
+        yield Rule(pattern, effect, condition)
+
+
+def _patterns(gates: Any) -> list[str]:
+    """The codes and patterns that ``gates`` names; none where it is neither text nor a list of texts."""
+    named = gates.split(",") if isinstance(gates, str) else gates
+    if not isinstance(named, list) or not all(isinstance(name, str) for name in named):
+        return []
+    return [name.strip().upper() for name in named if name.strip()]
 
 
 def _codes() -> set[str]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from assay.errors import UsageError
+from assay.misspelt import meant
 from assay.model import Clock, Kind, Role
 from assay.sheet import flatten
 from assay.units import Unit
@@ -113,6 +115,16 @@ class PartSheet(_Table):
     """Seconds from the episode's first sample to the part's first sample, where it is known."""
 
 
+def _height(value: Any) -> Any:
+    try:
+        fits = value in (None, "z=0") or (not isinstance(value, bool) and math.isfinite(float(value)))
+    except (TypeError, ValueError):
+        fits = False
+    if not fits:
+        raise ValueError('a height in m, as in ground = 0.0, or ground = "z=0"')
+    return value
+
+
 class Common(_Table):
     """What may differ between subsets of a corpus."""
 
@@ -120,7 +132,7 @@ class Common(_Table):
     limit_set: str | None = None
     fps: float | None = _RATE
     quaternion: Literal["wxyz", "xyzw"] | None = None
-    ground: Annotated[float, Field(allow_inf_nan=False)] | Literal["z=0"] | None = None
+    ground: Annotated[float | Literal["z=0"] | None, BeforeValidator(_height)] = None
     """Height of flat ground, m, in the frame of the base pose, or ``z=0``; soles are held to nothing else."""
     sync: Literal["one-clock", "ptp", "trigger", "clap", "software", "none"] | None = None
     rig: str | None = None
@@ -171,7 +183,7 @@ def parse_sheet(text: str, where: str) -> dict[str, Any]:
         RecursionError,
     ) as error:  # numbers of thousands of digits, tables in tables in tables
         raise UsageError("the sheet is not TOML", where=where, found=str(error),
-                         remedy="see docs/sheet.md for what a sheet may hold") from error  # fmt: skip
+                         remedy=_MAY_HOLD) from error  # fmt: skip
     try:
         file = SheetFile.model_validate(tree)
     except ValidationError as error:
@@ -183,20 +195,39 @@ def parse_sheet(text: str, where: str) -> dict[str, Any]:
 
 def _expected(message: str) -> str:
     """What pydantic wants, as the end of a sentence."""
-    return message.removeprefix("Value error, ").removeprefix("Input should be ")
+    said = message.removeprefix("Value error, ").removeprefix("Input should be ")
+    return _PLAIN.get(said, said)
+
+
+_PLAIN: Final = {"a valid dictionary": "a table", "a valid list": "a list", "a valid string": "text"}
+_TABLES: Final[dict[str, type[_Table]]] = {
+    "streams": StreamSheet, "cameras": CameraSheet, "evidence": EvidenceSheet, "parts": PartSheet,
+    "action": ActionSheet, "gripper": GripperSheet, "clap": ClapSheet,
+}  # fmt: skip
+_OF_PROFILE: Final = ("params", "effects", "extends", "limit", "limits", "quota")
+_MAY_HOLD: Final = "see docs/sheet.md for what a sheet may hold"
+
+
+def _known(place: tuple[int | str, ...]) -> list[str]:
+    """The items of the table at a place such as ``("episodes", 0, "streams", "joints")``."""
+    inner = place[2:] if place[:1] == ("episodes",) else place
+    table: type[_Table] = SheetFile if inner is place else EpisodesSheet
+    if inner:
+        table = _TABLES[str(inner[0])]
+    return [field.alias or name for name, field in table.model_fields.items()]
 
 
 def _unfit(error: ValidationError, where: str) -> UsageError:
     first = error.errors(include_url=False, include_context=False)[0]
-    item = "/".join(str(part) for part in first["loc"])
+    place = first["loc"]
+    item = "/".join(str(part) for part in place)
     if first["type"] == "extra_forbidden":
-        return UsageError(
-            f"unknown item {item}",
-            where=where,
-            remedy="see docs/sheet.md for what a sheet may hold (limits and effects belong in a profile)",
-        )
+        more = f"{_MAY_HOLD} (limits and effects belong in a profile)"
+        near = meant(str(place[-1]), () if place[-1] in _OF_PROFILE else _known(place[:-1]), more)
+        return UsageError(f"unknown item {item}", where=where, remedy=near)
     if first["type"] == "missing":
-        return UsageError(f"item {item} is missing", where=where,
-                          remedy="see docs/sheet.md for what a sheet may hold")  # fmt: skip
-    return UsageError(f"item {item} does not fit", where=where, found=repr(first["input"])[:80],
-                      expected=_expected(first["msg"]))  # fmt: skip
+        return UsageError(f"item {item} is missing", where=where, remedy=_MAY_HOLD)
+    expected, found = _expected(first["msg"]), first["input"]
+    near = meant(str(found)[:80], re.findall("'([^']+)'", expected))
+    return UsageError(f"item {item} does not fit", where=where, found=repr(found)[:80], expected=expected,
+                      remedy=near)  # fmt: skip

@@ -30,6 +30,7 @@ from assay.cli.options import (
 from assay.cli.progress import Bar
 from assay.cli.say import lines, say, show
 from assay.errors import UsageError
+from assay.misspelt import meant
 
 if TYPE_CHECKING:
     from assay.store import Run
@@ -201,7 +202,8 @@ def verdicts(
 
     chosen = "json" if as_json else format_
     if chosen not in FORMATS:
-        raise UsageError("unknown format", where="--format", found=chosen, expected=", ".join(FORMATS))
+        raise UsageError("unknown format", where="--format", found=chosen, expected=", ".join(FORMATS),
+                         remedy=meant(chosen, FORMATS))  # fmt: skip
     done = Run(run)
     lines(FORMATS[chosen](done))
     return _exit_code(done.summary)

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from assay.cli.app import app
 from assay.errors import MissingExtraError, UsageError
+from assay.misspelt import meant
 
 __all__ = ["refuse_later", "register"]
 
@@ -27,7 +28,8 @@ def refuse_later(engine: str, **options: Any) -> None:
     if engine == "ray":
         raise MissingExtraError("the ray engine arrives with version 0.7", remedy="use --engine local")
     if engine != "local":
-        raise UsageError("unknown engine", where="--engine", found=engine, expected="local")
+        raise UsageError("unknown engine", where="--engine", found=engine, expected="local",
+                         remedy=meant(engine, ("local",)))  # fmt: skip
     for name, value in options.items():
         if value is not None:
             option, version = _OPTIONS[name]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,6 +12,7 @@ from assay.cli.files import refuse_existing, write
 from assay.cli.options import BodyOpt, CorpusArg, JsonOpt, RunArg, SheetOpt
 from assay.cli.say import say, show
 from assay.errors import UsageError
+from assay.misspelt import meant
 
 
 @app.command()
@@ -74,7 +74,9 @@ def attribute(
     finished = Run(run)
     made = list(attributed(finished, episode))
     keep(finished, made)
-    text = list(lines(made, begins(finished))) or ["neither hands nor feet fail anywhere: nothing to attribute"]
+    text = list(lines(made, begins(finished))) or [
+        "neither hands nor feet fail anywhere: nothing to attribute"
+    ]
     return show([asdict(one) for one in made], text, as_json)
 
 
@@ -102,7 +104,8 @@ def inject(
 
 def _layout(name: str | None) -> Any:
     if name not in (None, "v2.1", "v3.0"):
-        raise UsageError("unknown layout", where="--as", found=name, expected="v2.1 or v3.0")
+        raise UsageError("unknown layout", where="--as", found=name, expected="v2.1 or v3.0",
+                         remedy=meant(name, ("v2.1", "v3.0")))  # fmt: skip
     return name
 
 
@@ -163,9 +166,8 @@ def explain(
 
     known = plugs.gates()
     if code.upper() not in known:
-        near = sorted(get_close_matches(code.upper(), known, 3, 0.5))
-        raise UsageError("no gate has this code", found=code, expected=" or ".join(near) or None,
-                         remedy="assay gates lists them")  # fmt: skip
+        raise UsageError("no gate has this code", found=code,
+                         remedy=meant(code.upper(), known, "assay gates lists them"))  # fmt: skip
     gate = known[code.upper()]
     head = {"code": gate.code, "name": gate.name, "version": gate.version, "limit": limit_of(gate)}
     return show(head | {name.lower(): text for name, text in gate.doc.items()}, explained(gate), as_json)

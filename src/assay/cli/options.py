@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from assay.errors import UsageError
+from assay.misspelt import meant
 
 CorpusArg = Annotated[Path, typer.Argument(metavar="CORPUS", help="Folder (or file) of the corpus.")]
 RunArg = Annotated[Path, typer.Argument(metavar="RUN", help="Folder that assay run made.")]
@@ -35,5 +36,6 @@ def settings_of(**options: Any) -> dict[str, Any]:
     """The options that were given, checked, as `assay.engine.run` takes them."""
     if options.get("decode", "auto") not in ("none", "auto", "full"):
         raise UsageError("unknown way to decode", where="--decode", found=options["decode"],
-                         expected="none, auto or full")  # fmt: skip
+                         expected="none, auto or full",
+                         remedy=meant(options["decode"], ("none", "auto", "full")))  # fmt: skip
     return {name: value for name, value in options.items() if value is not None}

@@ -15,6 +15,7 @@ from assay.embodiment.capsules import Capsules
 from assay.embodiment.card_tree import tree_of
 from assay.embodiment.ends import hands
 from assay.errors import UsageError
+from assay.misspelt import meant
 
 __all__ = ["cards", "load"]
 
@@ -38,8 +39,9 @@ def load(name: str) -> Embodiment:
 
 def _card(name: str) -> Embodiment:
     if name not in cards():
+        more = "several are joined by +, as in unitree_g1_29+inspire"
         raise UsageError("unknown body", found=repr(name), expected="one of " + ", ".join(cards()),
-                         remedy="several are joined by +, as in unitree_g1_29+inspire")  # fmt: skip
+                         remedy=meant(name, cards(), more))  # fmt: skip
     data = json.loads(files("assay.embodiment").joinpath(f"cards/{name}.json").read_text("utf-8"))
     joints = tuple(
         Joint(j["name"], j["part"], j["side"], j["unit"], tuple(j.get("aliases", ()))) for j in data["joints"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from assay.errors import UsageError
+from assay.misspelt import meant
 from assay.synth import file_faults as files
 from assay.synth import row_faults as rows
 from assay.synth.planting import Disk, Fault, Truth, column_statistics, disk
@@ -22,7 +23,8 @@ def fault(name: str) -> Fault:
         UsageError: if there is none; the message lists them.
     """
     if name not in FAULTS:
-        raise UsageError("unknown defect", found=repr(name), expected="one of " + ", ".join(FAULTS))
+        raise UsageError("unknown defect", found=repr(name), expected="one of " + ", ".join(FAULTS),
+                         remedy=meant(name, FAULTS))  # fmt: skip
     return FAULTS[name]
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from assay import plugs
 from assay.errors import AssayError, UsageError
-from assay.gate import REASONS
+from assay.remedy import remedy
 from assay.report.spans import from_first, sentence, worst_first
 from assay.store import EpisodeOfRun, Run
 from assay.view.choice import FORCE, limited, overlap, piece_of, target_of
@@ -67,19 +68,21 @@ def view_of(run: Run, subject: str, at: float | None = None) -> View:
 
 def _within(at: float, about: Row, findings: Sequence[Row]) -> None:
     """Refuse what is no moment of the episode; what a finding names always is one."""
-    length = about["seconds"] or 0.0
+    length, frames = about["seconds"] or 0.0, about["frames"] or 1
+    last = math.floor(length * (frames - 1) / frames * 100) / 100  # it lasts to the end of its last sample
     named = [(0.0, length), *((f["t0"] / 1e9, f["t1"] / 1e9) for f in findings)]
     if about["t0"] is None and findings:  # a run of before: on a clock that only its findings tell
         named.append((min(start for start, _ in named[1:]), max(end for _, end in named[1:])))
     if length and not any(start - _ROUNDED <= at <= end + _ROUNDED for start, end in named):
         raise UsageError("not a moment of the episode", where="--at", found=f"{at:g} s",
-                         expected=f"0 to {length:.2f} s, as long as it lasts")  # fmt: skip
+                         expected=f"0 to {last:.2f} s, where its last sample begins")  # fmt: skip
 
 
 def _view(episode: EpisodeOfRun, subject: str, at: int | None, first: int) -> View:
     findings = worst_first(episode.findings)
     since = [from_first(f, first) for f in findings]
-    rows = [_told(row, since) for row in episode.verdicts if row["status"] in _GRAVITY]
+    refused = any(c.get("refused") for c in episode.run.plan["corpora"])
+    rows = [_told(row, since, refused) for row in episode.verdicts if row["status"] in _GRAVITY]
     rows.sort(key=lambda row: (_GRAVITY.index(row["status"]), -FORCE[row["effect"]], row["gate"]))
     target = target_of(episode, at)
     if target is None:
@@ -131,13 +134,13 @@ def _named(run: Run, name: str) -> str:
                      remedy="assay verdicts lists the episodes of a run")  # fmt: skip
 
 
-def _told(row: dict[str, Any], findings: Sequence[Row]) -> dict[str, Any]:
+def _told(row: dict[str, Any], findings: Sequence[Row], refused: bool) -> dict[str, Any]:
     gate = plugs.gates().get(row["gate"])
     own = [f for f in findings if f["gate"] == row["gate"]]
     return {
         **{name: row[name] for name in ("gate", "status", "effect", "stream", "channel", "detail")},
         "title": gate.title if gate else "", "says": sentence(row, own), "reason": row["reason"],
-        "remedy": REASONS.get(row["reason"], "") if row["status"] == "abstain" else "",
+        "remedy": remedy(row["reason"], refused=refused) if row["status"] == "abstain" else "",
         "spans": [{"stream": f["stream"], "channel": f["channel"], "start_s": f["t0"] / 1e9,
                    "end_s": f["t1"] / 1e9} for f in own],
     }  # fmt: skip

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from assay import plugs
-from assay.gate import REASONS
 from assay.report.clocks import clock_text
 from assay.report.spans import place
 from assay.report.wording import seconds, visible, with_unit
@@ -50,12 +49,13 @@ def text_of(view: View) -> Iterator[str]:
 def _open(rows: Sequence[Row]) -> Iterator[str]:
     """By reason: what would decide it, then what each gate is missing."""
     open_: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    cures = {row["reason"]: row["remedy"] for row in rows if row["status"] == "abstain"}
     for row in rows:
         if row["status"] == "abstain":
             at = f" ({place(row)})" if row["stream"] else ""
             open_[row["reason"]][f"{visible(row['detail'])}{at}"].append(row["gate"])
     for reason, missing in open_.items():
-        yield from _wrapped(f"{reason}: {REASONS.get(reason, '')}", 9, "abstain")
+        yield from _wrapped(f"{reason}: {cures[reason]}", 9, "abstain")
         for detail, gates in missing.items():
             says = f": {detail.strip()}" if detail else ""
             yield from _wrapped(f"{' '.join(gates)}{says}", 11)
