@@ -22,7 +22,7 @@ TIERS = {
     "base": {
         *{"errors", "units", "model", "inside", "sheet", "sheet_file", "embodiment", "signals", "media"},
         *{"unpickle", "arrays", "torch_archive", "motion", "recording", "hdf5", "packets", "extras"},
-        "misspelt",
+        *{"misspelt", "amiss"},
     },
     "contracts": {
         "feature",

@@ -252,6 +252,13 @@ def test_json_of_a_run_and_what_follows(shell: Shell, corpora: Path, tmp_path: P
     assert again.json["run"] == str(tmp_path / "run-loose")
 
 
+def test_a_profile_of_another_kind_is_said_on_stderr(shell: Shell, finished: Path, tmp_path: Path) -> None:
+    (tmp_path / "clips.toml").write_text('extends = "retargeted-motion"\n')
+    said = shell("rejudge", finished, "--profile", tmp_path / "clips.toml", "--out", tmp_path / "r", "--json")
+    assert said.err.startswith("assay: the profile clips is one for retargeted-motion, and ")
+    assert said.json["foreign_profile"] in said.err
+
+
 def as_rows(told: Any) -> list[dict[str, Any]]:
     """The verdict rows of ``verdicts --format json``."""
     rows: list[dict[str, Any]] = told if isinstance(told, list) else told["verdicts"]

@@ -97,7 +97,7 @@ SITES: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "no calibration": (
         lambda: Calibration.read(Path("/none.json")),
-        "/none.json: not a calibration (found FileNotFoundError); make one with assay calibrate.",
+        "/none.json: not a calibration (found no such file or directory); make one with assay calibrate.",
     ),
     "size": (
         lambda: parse_defect("nan=many"),

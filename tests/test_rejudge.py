@@ -167,3 +167,19 @@ def test_findings_stay_where_a_gate_still_fails(first: Run, tmp_path: Path) -> N
     again = rejudge_run(first, profile(tmp_path, "limit = 2.5"), tmp_path / "again")
     kept = set(again.findings["subject"].to_pylist())
     assert kept == {"high", "very_high", "high_and_lost"}
+
+
+def test_the_profile_of_another_kind_is_said_and_kept(first: Run, corpus: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text('extends = "retargeted-motion"\n')
+    said = (
+        "the profile mine is one for retargeted-motion, and corpus is teleoperation: "
+        "what matters to its own kind may count for nothing here"
+    )
+    assert rejudge_run(first, tmp_path / "mine.toml", tmp_path / "again").summary["foreign_profile"] == said
+    new = run(corpus, out=tmp_path / "new", gates=GATES, profile=tmp_path / "mine.toml", jobs=1)
+    assert new.summary["foreign_profile"] == said
+    assert first.summary["foreign_profile"] == ""
+    for text in ("", 'extends = "teleoperation"\n'):
+        (tmp_path / "own.toml").write_text(text)
+        own = rejudge_run(first, tmp_path / "own.toml", tmp_path / f"own-{len(text)}")
+        assert own.summary["foreign_profile"] == ""

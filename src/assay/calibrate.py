@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from assay import plugs
+from assay.amiss import amiss
 from assay.errors import RunError
 from assay.feature import Features, Statistic
 from assay.gate import Gate
@@ -93,12 +94,12 @@ class Calibration:
             data = json.loads(path.read_text("utf-8"))
             for name, fits in data["models"].items():
                 if not {"full", *map(str, range(FOLDS))} <= fits.keys() or name not in data["took_part"]:
-                    raise KeyError(name)
+                    raise KeyError(f"all fits of {name}")
             made = Calibration(data["models"], data["took_part"], tuple(data["learnt_on"]))
             said = data["digest"]
             found = _digest(made._content())
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise RunError("not a calibration", where=str(path), found=type(error).__name__,
+            raise RunError("not a calibration", where=str(path), found=amiss(error),
                            remedy="make one with assay calibrate") from error  # fmt: skip
         if said != found:
             cure = "take the file as it was written, or learn it anew with assay calibrate"

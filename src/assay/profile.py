@@ -15,7 +15,7 @@ from assay.errors import UsageError
 from assay.misspelt import meant
 from assay.model import Kind, Role
 
-__all__ = ["HUMAN_SOURCE", "Effect", "Profile", "Rule", "load_profile", "profile_for"]
+__all__ = ["HUMAN_SOURCE", "Effect", "Profile", "Rule", "load_profile", "packaged_for", "profile_for"]
 
 Effect = Literal["require", "reject", "flag", "report"]
 """require: a failure rejects, an abstention leaves the episode unmeasured; reject: a failure rejects, an
@@ -48,11 +48,27 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Effects (the last rule that matches holds; none: report) and params by gate code."""
+    """Effects (the last rule that matches holds; none: report) and params by gate code.
+
+    ``kind``: name of the packaged profile that it is or extends; empty for one made from nothing.
+    """
 
     name: str
     rules: tuple[Rule, ...] = ()
     params: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    kind: str = ""
+
+    def foreign(self, corpus: str, kind: str) -> str:
+        """One sentence where this is the profile of another kind of data than a corpus is; else empty.
+
+        ``kind``: name of the packaged profile that would judge the corpus, see `packaged_for`.
+        """
+        if self.kind in ("", kind):
+            return ""
+        return (
+            f"the profile {self.name} is one for {self.kind}, and {corpus} is {kind}: "
+            "what matters to its own kind may count for nothing here"
+        )
 
     def effects(self, gates: Iterable[str], roles: Collection[str]) -> dict[str, Effect]:
         """The effect of each of several gates, and of those that a rule names without their being here."""
@@ -74,13 +90,15 @@ def profile_for(kind: Kind, roles: Collection[Role] = ()) -> Profile:
     Of an unresolved kind, a corpus all of whose streams (their ``roles``) show people and things is the
     source of a robot's clips and not a recording of one.
     """
-    name: str = kind
-    if kind is Kind.UNRESOLVED:
-        people = Role.HUMAN_BODY in roles and _HUMAN.issuperset(roles)
-        name = HUMAN_SOURCE if people else Kind.TELEOPERATION
-    return _parse(
-        files("assay").joinpath(f"profiles/{name}.toml").read_text("utf-8"), f"profiles/{name}.toml"
-    )
+    name = packaged_for(kind, roles)
+    text = files("assay").joinpath(f"profiles/{name}.toml").read_text("utf-8")
+    return _parse(text, f"profiles/{name}.toml")
+
+
+def packaged_for(kind: Kind, roles: Collection[str] = ()) -> str:
+    """The name of that profile."""
+    people = Role.HUMAN_BODY in roles and _HUMAN.issuperset(roles)
+    return (HUMAN_SOURCE if people else Kind.TELEOPERATION) if kind is Kind.UNRESOLVED else kind
 
 
 def load_profile(path: Path) -> Profile:
@@ -116,7 +134,9 @@ def _parse(text: str, where: str) -> Profile:
         raise UsageError("params are not tables", where=where, expected="[params.CODE]")
     rules = tuple(rule for entry in effects for rule in _rules(entry, where))
     params = {**base.params, **changed}
-    return Profile(str(data.get("name", Path(where).stem)), base.rules + rules, params)
+    name = str(data.get("name", Path(where).stem))
+    kind = base.kind or (name if "extends" not in data and name in (*Kind, HUMAN_SOURCE) else "")
+    return Profile(name, base.rules + rules, params, kind)
 
 
 def _kind(name: str, where: str) -> Kind:

@@ -16,8 +16,9 @@ from assay import plugs
 from assay.calibrate import Calibration
 from assay.errors import RunError, UsageError
 from assay.judge import REPORTED, Measure, Verdict, combine, rejudge
+from assay.model import Kind
 from assay.plan import known_codes, params_of
-from assay.profile import Profile, load_profile
+from assay.profile import Profile, load_profile, packaged_for
 from assay.store import Ledger, Run
 from assay.tally import Decision, Tally, decide
 
@@ -58,6 +59,7 @@ def rejudge_run(run: Run, profile_file: Path, out: Path) -> Run:
         ledger.write("plan.json", _plan(run, profile))
         ledger.write("calibration.json", Calibration.read(run.path / "calibration.json").to_json())
         head = {k: v for k, v in run.summary.items() if k not in tally.summary()}
+        head |= {"foreign_profile": _foreign(run, profile)}
         head |= {"profile": profile.name, "judge_id": json.loads(_plan(run, profile))["judge_id"]}
         ledger.finish(list(measures), {**head, **tally.summary()})
     return Run(out)
@@ -88,6 +90,15 @@ def _roles(run: Run, subject: str) -> Collection[str]:
     own = [c for c in corpora if len(corpora) == 1 or subject.startswith(f"{c['name']}/")]
     roles: Collection[str] = own[0]["roles"]
     return roles
+
+
+def _foreign(run: Run, profile: Profile) -> str:
+    """Whether the profile is one for another kind of data, in a sentence (see `Profile.foreign`)."""
+    said = (
+        profile.foreign(c["name"], packaged_for(Kind(c.get("kind", "unresolved")), c["roles"]))
+        for c in run.plan["corpora"]
+    )
+    return next(filter(None, said), "")
 
 
 def _filled(name: str, value: Any) -> Any:

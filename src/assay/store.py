@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, TextIO
 
 import orjson
 
+from assay.amiss import amiss
 from assay.errors import RunError, UsageError
 from assay.tables import SCHEMAS, write_tables
 
@@ -229,7 +230,7 @@ class Run:
 
     def _damaged(self, name: str, error: Exception) -> RunError:
         return RunError("a file of the run cannot be read", where=str(self.path / name),
-                        found=type(error).__name__, remedy="make the tables again with --resume")  # fmt: skip
+                        found=amiss(error), remedy="make the tables again with --resume")  # fmt: skip
 
 
 class EpisodeOfRun:

@@ -108,6 +108,8 @@ def _ended(
     from assay.report import write_report
     from assay.terminal import closing
 
+    if done.summary.get("foreign_profile"):
+        say(f"assay: {done.summary['foreign_profile']}")
     page = str(write_report(done, done.path / "report.html"))
     said = done.summary | {"run": str(done.path), "report": page}
     said |= {"proposed_sheets": proposal} if proposal else {}

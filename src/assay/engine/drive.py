@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from assay import calibrate, plugs
+from assay.amiss import amiss
 from assay.calibrate import Calibration
 from assay.corpus import Corpus, discover
 from assay.engine.episode import record
@@ -235,7 +236,7 @@ def _resumable(ledger: Ledger, plan: Plan) -> None:
         old = json.loads(stored.read_text("utf-8"))
         known = old["measure_id"], old["judge_id"]
     except (OSError, ValueError, TypeError, KeyError) as error:
-        raise RunError("the plan of this run is damaged", where=str(stored), found=type(error).__name__,
+        raise RunError("the plan of this run is damaged", where=str(stored), found=amiss(error),
                        remedy="choose another --out") from error  # fmt: skip
     now = plan.measure_id, plan.judge_id
     for was, is_, what in zip(known, now, ("what is measured", "limits or effects"), strict=True):

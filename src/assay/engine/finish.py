@@ -11,6 +11,7 @@ from assay.engine.episode import record
 from assay.engine.job import tasks
 from assay.examine import conclude
 from assay.plan import SCHEMA, Plan
+from assay.profile import packaged_for
 from assay.store import CORPUS, Ledger
 from assay.tally import Tally
 
@@ -50,6 +51,10 @@ def _concluded(plan: Plan, index: int, subject: str, facts: dict[str, dict[str, 
 def _head(plan: Plan) -> dict[str, Any]:
     declared = [c.listing.declared if c.listing.declared is not None else len(c.listing.refs)
                 for c in plan.corpora]  # fmt: skip
+    foreign = (
+        profile.foreign(c.name, packaged_for(c.kind, c.listing.roles))
+        for c, profile in zip(plan.corpora, plan.profiles, strict=True)
+    )
     return {
         "schema_version": SCHEMA,
         "measure_id": plan.measure_id,
@@ -57,6 +62,7 @@ def _head(plan: Plan) -> dict[str, Any]:
         "versions": {"assay": importlib.metadata.version("assay"), "python": platform.python_version()},
         "corpora": json.loads(plan.to_json())["corpora"],
         "profile": ", ".join(dict.fromkeys(p.name for p in plan.profiles)),
+        "foreign_profile": next(filter(None, foreign), ""),
         "decode": plan.decode,
         "declared": sum(declared),
     }
