@@ -11,6 +11,7 @@ sample. With u = 0, no NaN and known scope this is the plain published rule.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
@@ -142,8 +143,8 @@ def combine(verdicts: Sequence[Verdict]) -> Verdict:
     """The gravest of several; among equals the one furthest beyond its limit, with all findings counted."""
     if len(verdicts) == 1:
         return verdicts[0]
-    gravest = max(verdicts, key=_gravity)
-    return replace(gravest, findings=sum(v.findings for v in verdicts))
+    gravest, findings = max(verdicts, key=_gravity), sum(v.findings for v in verdicts)
+    return gravest if gravest.findings == findings else replace(gravest, findings=findings)
 
 
 def _gravity(v: Verdict) -> tuple[int, float, float]:
@@ -222,10 +223,10 @@ def _findings(e: Evidence, sure: Bool, gate: str, subject: str) -> list[Finding]
     if e.apart:
         first = np.flatnonzero(sure)
         end = first + 1
-    pick = np.nanargmax if e.sense == "above" else np.nanargmin
     rows = []
     for a, b in zip(first.tolist(), end.tolist(), strict=True):
-        at = a + int(pick(e.value[a:b]))
+        mine = e.value[a:b]  # what is surely beyond is no NaN
+        at = a + int(mine.argmax() if e.sense == "above" else mine.argmin())
         channel = e.channels[int(e.which[at])] if e.which is not None else e.channel
         rows.append(Finding(
             gate, subject, e.stream, channel, int(e.t0[a]), int(e.t1[b - 1]), b - a,
@@ -249,6 +250,6 @@ def _beyond(worst: float, limit: float) -> float:
 
 
 def _excess(value: float, limit: float) -> float:
-    if not np.isfinite(value):
+    if not math.isfinite(value):
         return 0.0
     return abs(value) / abs(limit) if limit else abs(value)

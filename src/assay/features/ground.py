@@ -30,15 +30,13 @@ def ground(ep: Episode, poses: Poses | None, source_stance: Stance | None) -> Gr
         return None
     said = ep.meta.get("ground")
     declared = None if said is None else 0.0 if said == "z=0" else float(said)
-    lowest = {side: poses.lowest(side) for side in poses.soles}
-    low = np.minimum.reduce(list(lowest.values()))
     known = source_stance.state if source_stance is not None else {}
-    seen = [stance_heights(poses.t, lowest[s], known[s]) for s in poses.soles if s in known]
+    seen = [stance_heights(poses.t, poses.lowest(s), known[s]) for s in poses.soles if s in known]
     rest = np.concatenate(seen) if seen else rest_heights(poses.t, list(poses.soles.values()))
     if not len(rest):
-        return Ground(declared, mode_height(low), rest, np.nan, np.nan, np.nan)
+        return Ground(declared, mode_height(poses.low), rest, np.nan, np.nan, np.nan)
     u = max(LEAST, 1.2533 * float(np.std(rest)) / float(np.sqrt(len(rest))))
     ordered = np.sort(rest)
     spread = quantile(ordered, 0.95) - quantile(ordered, 0.05)
-    offset = float(np.median(rest)) - (declared or 0.0)
-    return Ground(declared, mode_height(low), rest, offset, u, spread)
+    offset = quantile(ordered, 0.5) - (declared or 0.0)
+    return Ground(declared, mode_height(poses.low), rest, offset, u, spread)

@@ -10,22 +10,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.embodiment import Embodiment
+from assay.embodiment import Embodiment, Tree
 from assay.embodiment.kinematics import compiled, points
-from assay.signals.own_side import Markers, astray, markers
-from assay.signals.readings import Motion, Reading
+from assay.signals.own_side import astray, markers
+from assay.signals.readings import Joints, Motion, Reading, Turn
 
 __all__ = ["PAIRS", "costs", "legs_known"]
 
 Floats = NDArray[np.float64]
 Index = NDArray[np.intp]
+Point = tuple[str, tuple[float, ...]]
 
 PAIRS: Final = 100
 """Moments looked at, evenly spaced; more change no decision on the real clips."""
@@ -40,25 +41,7 @@ SIDES: Final = {"arm": 0.1, "leg": 0.05}
 """Floors of the shares of moments with limbs on the wrong side: people do cross arms, and legs less."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Asked:
-    """What is asked of a body of which some joints are recorded.
-
-    Attributes:
-        lower, upper: (c,) rad, the widest limits and `NEAR` more.
-        seen: the markers of sides; links: those of the markers, then one for each sole point.
-        local: (k, 3) m in the links; radius: (s,) m of the sole points. None where legs are not whole.
-    """
-
-    lower: Floats
-    upper: Floats
-    seen: Markers
-    links: tuple[str, ...]
-    local: Floats
-    radius: Floats
-
-
-def legs_known(body: Embodiment, joint: NDArray[np.intp]) -> bool:
+def legs_known(body: Embodiment, joint: Index) -> bool:
     """Whether soles are known and every joint between them and the root is recorded."""
     return _legs_known(body, tuple(joint.tolist()))
 
@@ -72,85 +55,165 @@ def _legs_known(body: Embodiment, joint: tuple[int, ...]) -> bool:
     return set(tree.column[above].tolist()) - {-1} <= set(joint)
 
 
-@lru_cache(maxsize=32)
-def _asked(body: Embodiment, joint: tuple[int, ...], *, grounded: bool) -> _Asked:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Asked:
+    """What some readings ask of a body of which c joints are recorded: the same for clip after clip.
+
+    Many readings leave an arm or a leg as another one has it: each is placed and judged once.
+
+    Attributes:
+        lower, upper: (c,) rad, the widest limits and `NEAR` more.
+        take, scale, shift: (u, c) the joints as `Joints` has them; reads: (r,) the u of each reading.
+        forest: the limbs of all readings on one root, None without points; links, local: what points at k
+            places are fixed to, (k, 3) m in the links.
+        sides: part → (a, 4) its markers among the places, (r,) the a of each reading; apart: m of `Markers`.
+        soles: (v, s) sole points among the places, none where legs are not whole; radius: (s,) m.
+        base: (v,) how the base is read: order (b, 4), sign (b, 4) and y_up (b,) of `Turn`.
+        stands: (r,) the v of each reading.
+    """
+
+    lower: Floats
+    upper: Floats
+    take: Index
+    scale: Floats
+    shift: Floats
+    reads: Index
+    forest: Tree | None
+    links: tuple[str, ...]
+    local: Floats
+    sides: dict[str, tuple[Index, Index]]
+    apart: float
+    soles: Index
+    radius: Floats
+    base: Index
+    order: Index
+    sign: Floats
+    y_up: NDArray[np.bool_]
+    stands: Index
+
+
+@lru_cache(maxsize=64)
+def _asked(body: Embodiment, joint: tuple[int, ...], tried: tuple[Reading, ...], *, grounded: bool) -> _Asked:
     mine = np.array(joint, np.intp)
     lower = np.min([s.lower for s in body.limits], axis=0)[mine] - NEAR
     upper = np.max([s.upper for s in body.limits], axis=0)[mine] + NEAR
+    same = Joints(np.arange(len(mine)), np.ones(len(mine)), np.zeros(len(mine)))
+    read = [same, *(r.joints for r in tried if r.joints is not None)]
+    moves = np.array([r.joints is not None for r in tried])
+    reads = np.cumsum(moves) * moves
     seen = markers(body, mine)
     feet = body.soles if grounded and _legs_known(body, joint) else ()
-    links = (*seen.links, *(s.link for s in feet for _ in s.points))
-    local = np.concatenate([np.zeros((len(seen.links), 3)), *(s.points for s in feet)])
-    return _Asked(lower, upper, seen, links, local, np.concatenate([np.zeros(0), *(s.radius for s in feet)]))
+    wanted = [(link, (0.0, 0.0, 0.0)) for link in seen.links]
+    wanted += [(s.link, tuple(p)) for s in feet for p in s.points.tolist()]
+    forest, links, local, at = _forest(body.tree, joint, read, wanted)
+    sides = {}
+    for i, part in enumerate(seen.parts):
+        index, which = np.unique(at[:, 4 * i : 4 * i + 4], axis=0, return_inverse=True)
+        sides[part] = np.ascontiguousarray(index), which.reshape(-1)[reads]
+    turns = list(dict.fromkeys(r.base or Turn() for r in tried))
+    base = np.array([turns.index(r.base or Turn()) for r in tried])
+    soles = at[reads, len(seen.links) :]
+    both, stands = np.unique(np.concatenate([base[:, None], soles], axis=1), axis=0, return_inverse=True)
+    return _Asked(
+        lower, upper, np.stack([j.take for j in read]), np.stack([j.scale for j in read]),
+        np.stack([j.shift for j in read]), reads, forest, links, local, sides, seen.apart,
+        np.ascontiguousarray(both[:, 1:]), np.concatenate([np.zeros(0), *(s.radius for s in feet)]),
+        np.ascontiguousarray(both[:, 0]),
+        np.array([t.order for t in turns]), np.array([t.sign for t in turns]),
+        np.array([t.y_up for t in turns]), stands.reshape(-1),
+    )  # fmt: skip
 
 
-def costs(motion: Motion, tried: Sequence[Reading]) -> Floats:
+def _forest(
+    tree: Tree | None,
+    joint: tuple[int, ...],
+    read: Sequence[Joints],
+    wanted: Sequence[Point],
+) -> tuple[Tree | None, tuple[str, ...], Floats, Index]:
+    """A tree whose columns are those recorded, with a limb for each way that readings move one.
+
+    Also the links and (k, 3) m of places on it, and (u, w) which of these are the ``wanted`` points of each
+    reading. A joint that nobody recorded is at zero.
+    """
+    if tree is None or not wanted:
+        return None, (), np.zeros((0, 3)), np.zeros((len(read), len(wanted)), np.intp)
+    recorded = {column: i for i, column in enumerate(joint)}
+    grown: dict[tuple[int, int, int, float, float], int] = {(0, -1, -1, 1.0, 0.0): 0}
+    places: dict[tuple[int, tuple[float, ...]], int] = {}
+
+    def grow(link: int, by: Joints) -> int:
+        if link == 0:
+            return 0
+        up, column = grow(int(tree.parent[link]), by), int(tree.column[link])
+        gain, offset = float(tree.gain[link]), float(tree.offset[link])
+        if column >= 0:
+            i = recorded.get(column)
+            scale, shift = (0.0, 0.0) if i is None else (float(by.scale[i]), float(by.shift[i]))
+            column, gain, offset = 0 if i is None else int(by.take[i]), gain * scale, gain * shift + offset
+        return grown.setdefault((link, up, column, gain, offset), len(grown))
+
+    at = [
+        [places.setdefault((grow(tree.index(link), by), p), len(places)) for link, p in wanted] for by in read
+    ]
+    own, parent, column, gain, offset = (np.array(a) for a in zip(*grown, strict=True))
+    names = tuple(f"{tree.links[i]} {k}" for k, i in enumerate(own))
+    parts = {n: getattr(tree, n)[own] for n in ("kind", "p", "quat", "axis", "mass", "com", "inertia")}
+    forest = replace(
+        tree, links=names, joints=tuple(str(i) for i in range(len(joint))), parent=parent, column=column,
+        carrier=tuple(tree.carrier[i] for i in own), gain=gain, offset=offset, **parts,
+    )  # fmt: skip
+    return forest, tuple(names[link] for link, _ in places), np.array([p for _, p in places]), np.array(at)
+
+
+def costs(motion: Motion, tried: tuple[Reading, ...]) -> Floats:
     """The cost of each reading, in nats; (r,). Terms that the clip cannot give are left out of all."""
-    asked = _asked(motion.body, tuple(motion.joint.tolist()), grounded=motion.p is not None)
-    # Readings of the base share the declared joints; all joints go through the kinematics at once.
-    moves = np.array([r.joints is not None for r in tried])
-    which = np.cumsum(moves) * moves
-    q = np.stack([motion.q, *(r.joints(motion.q) for r in tried if r.joints is not None)])
-    total: Floats = np.log(_beyond(q, asked) + FLOORS[2])[which]
-    x = _places(motion, q, asked)
-    for part, share in astray(asked.seen, x).items():
-        total += np.log(share + SIDES[part])[which]
-    if not len(asked.radius) or motion.p is None or motion.quat is None:
+    asked = _asked(motion.body, tuple(motion.joint.tolist()), tried, grounded=motion.p is not None)
+    total: Floats = np.log(_beyond(motion.q, asked) + FLOORS[2])[asked.reads]
+    if asked.forest is None:
         return total
-    turned = np.array([r.base is not None for r in tried])
-    based = [(motion.p, motion.quat), *(r.base(motion.p, motion.quat) for r in tried if r.base is not None)]
-    return total + _grounded(x, asked, which, based, np.cumsum(turned) * turned)
+    x = points(asked.forest, motion.q, None, None, asked.links, asked.local)
+    for part, (index, which) in asked.sides.items():
+        share = astray(x, index, part, asked.apart)
+        total += np.log(share + SIDES[part])[which]
+    if len(asked.radius) and motion.p is not None and motion.quat is not None:
+        total += _grounded(x, asked, motion.p, motion.quat)[asked.stands]
+    return total
 
 
 def _beyond(q: Floats, asked: _Asked) -> Floats:
-    """(r,) share of moments of (r, n, c) at which some joint is over its limit."""
-    found = np.empty(len(q))
-    signature = "void(float64[:,:,::1], float64[::1], float64[::1], float64[::1])"
-    compiled(_over, signature)[0](q, asked.lower, asked.upper, found)
+    """(u,) share of moments of q (n, c), read in each way, at which some joint is over its limit."""
+    found = np.empty(len(asked.take))
+    signature = (
+        "void(float64[:,::1], int64[:,::1], float64[:,::1], float64[:,::1], float64[::1], float64[::1],"
+        " float64[::1])"
+    )
+    compiled(_over, signature)[0](q, asked.take, asked.scale, asked.shift, asked.lower, asked.upper, found)
     return found
 
 
-def _over(q, lower, upper, found):  # type: ignore[no-untyped-def]
-    for r in range(len(q)):
+def _over(q, take, scale, shift, lower, upper, found):  # type: ignore[no-untyped-def]
+    for r in range(len(take)):
         count = 0
-        for t in range(q.shape[1]):
-            for c in range(q.shape[2]):
-                if q[r, t, c] < lower[c] or q[r, t, c] > upper[c]:
+        for t in range(len(q)):
+            for c in range(take.shape[1]):
+                value = scale[r, c] * q[t, take[r, c]] + shift[r, c]
+                if value < lower[c] or value > upper[c]:
                     count += 1
                     break
-        found[r] = count / q.shape[1]
+        found[r] = count / len(q)
 
 
-def _places(motion: Motion, q: Floats, asked: _Asked) -> Floats:
-    """(r, n, k + s, 3) m: markers, then sole points, seen from the root, for joints q (r, n, c).
+def _grounded(x: Floats, asked: _Asked, p: Floats, quat: Floats) -> Floats:
+    """(v,) nats of the terms of soles among places x (n, k, 3) m, seen from the root, and base.
 
-    No sole points where soles, base or the joints down to them are unknown; nothing at all without a tree.
+    The base is p (n, 3) m and quat (n, 4) wxyz as declared.
     """
-    tree = motion.body.tree
-    if tree is None or not asked.links:
-        return np.zeros((*q.shape[:2], 0, 3))
-    columns = q.reshape(-1, q.shape[2])
-    if not np.array_equal(motion.joint, np.arange(len(tree.joints))):
-        mine = motion.joint < len(tree.joints)
-        columns = np.zeros((len(columns), len(tree.joints)))
-        columns[:, motion.joint[mine]] = q.reshape(-1, q.shape[2])[:, mine]
-    x = points(tree, columns, None, None, asked.links, asked.local)
-    return x.reshape(*q.shape[:2], *x.shape[1:])
-
-
-def _grounded(
-    x: Floats, asked: _Asked, which: Index, based: Sequence[tuple[Floats, Floats]], base: Index
-) -> Floats:
-    """(r,) nats of the terms of soles x (j, n, k + s, 3) m, j = ``which`` (r,), and base.
-
-    ``based`` is (n, 3) m and (n, 4) wxyz of the base as declared, then as else read; ``base`` (r,) chooses.
-    """
-    r, n = len(which), x.shape[1]
-    p, quat = (np.stack([b[i] for b in based]) for i in (0, 1))
-    slowest, lowest, tilted = np.empty((r, n // 2)), np.empty((r, n)), np.empty(r)
+    v, n = len(asked.soles), len(x)
+    slowest, lowest, tilted = np.empty((v, n // 2)), np.empty((v, n)), np.empty(v)
     compiled(_standing, _STANDING)[0](
-        x, len(asked.seen.links), asked.radius, which, p, quat, base, slowest, lowest, tilted
-    )
+        x, asked.soles, asked.radius, p, quat, asked.base, asked.order, asked.sign, asked.y_up, slowest,
+        lowest, tilted,
+    )  # fmt: skip
     slowest.sort(axis=1)
     lowest.sort(axis=1)
     tenth = n // 10
@@ -161,42 +224,47 @@ def _grounded(
 
 
 _STANDING: Final = (
-    "void(float64[:,:,:,::1], int64, float64[::1], int64[::1], float64[:,:,::1], float64[:,:,::1],"
-    " int64[::1], float64[:,::1], float64[:,::1], float64[::1])"
+    "void(float64[:,:,::1], int64[:,::1], float64[::1], float64[:,::1], float64[:,::1], int64[::1],"
+    " int64[:,::1], float64[:,::1], boolean[::1], float64[:,::1], float64[:,::1], float64[::1])"
 )
+_HALF_SQUARE: Final = math.sqrt(0.5)
 
 
 # For each reading how far the slowest sole point gets in each pair, how high the lowest is at each moment,
 # and the share of moments with the base tilted.
-def _standing(x, first, radius, which, p, quat, base, slowest, lowest, tilted):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917
+def _standing(x, feet, radius, p, quat, base, order, sign, y_up, slowest, lowest, tilted):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917
     soles = len(radius)
     before, after = np.empty((soles, 3)), np.empty((soles, 3))
-    for r in range(len(which)):
-        fallen = 0
-        for t in range(x.shape[1]):
-            turn, here = quat[base[r], t], x[which[r], t]
-            w, i, j, k = turn[0], turn[1], turn[2], turn[3]
+    for r in range(len(base)):
+        fallen, own = 0, base[r]
+        for t in range(len(x)):
+            w, i = sign[own, 0] * quat[t, order[own, 0]], sign[own, 1] * quat[t, order[own, 1]]
+            j, k = sign[own, 2] * quat[t, order[own, 2]], sign[own, 3] * quat[t, order[own, 3]]
+            ahead, aside, above = p[t, 0], p[t, 1], p[t, 2]
+            if y_up[own]:  # what was up becomes y, turned by a quarter about x
+                w, i, j, k = w - i, w + i, j - k, j + k
+                w, i, j, k = w * _HALF_SQUARE, i * _HALF_SQUARE, j * _HALF_SQUARE, k * _HALF_SQUARE
+                aside, above = -above, aside
             a, b, c = 1 - 2 * (j * j + k * k), 2 * (i * j - w * k), 2 * (i * k + w * j)
             d, e, f = 2 * (i * j + w * k), 1 - 2 * (i * i + k * k), 2 * (j * k - w * i)
             g, h, up = 2 * (i * k - w * j), 2 * (j * k + w * i), 1 - 2 * (i * i + j * j)
             fallen += up < UPRIGHT
             low = math.inf
             for s in range(soles):
-                u, v, z = here[first + s, 0], here[first + s, 1], here[first + s, 2]
-                after[s, 0] = u * a + v * b + z * c + p[base[r], t, 0]
-                after[s, 1] = u * d + v * e + z * f + p[base[r], t, 1]
-                after[s, 2] = u * g + v * h + z * up + p[base[r], t, 2]
+                here = x[t, feet[r, s]]
+                u, v, z = here[0], here[1], here[2]
+                after[s, 0] = u * a + v * b + z * c + ahead
+                after[s, 1] = u * d + v * e + z * f + aside
+                after[s, 2] = u * g + v * h + z * up + above
                 low = min(low, after[s, 2] - radius[s])
             lowest[r, t] = low
             if t % 2:
                 least = math.inf
                 for s in range(soles):
-                    u, v, z = (
-                        after[s, 0] - before[s, 0],
-                        after[s, 1] - before[s, 1],
-                        after[s, 2] - before[s, 2],
-                    )
+                    u = after[s, 0] - before[s, 0]
+                    v = after[s, 1] - before[s, 1]
+                    z = after[s, 2] - before[s, 2]
                     least = min(least, u * u + v * v + z * z)
                 slowest[r, t // 2] = math.sqrt(least)
             before, after = after, before
-        tilted[r] = fallen / x.shape[1]
+        tilted[r] = fallen / len(x)

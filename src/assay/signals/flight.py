@@ -15,7 +15,7 @@ from assay.embodiment import Tree
 from assay.embodiment.kinematics import link_poses
 from assay.embodiment.rotation import rotate
 from assay.signals.feet import runs_of
-from assay.signals.quantile import quantile
+from assay.signals.quantile import median, quantile
 
 __all__ = ["fall"]
 
@@ -47,31 +47,37 @@ def fall(tree: Tree, q: Floats, place: Floats, low: Floats) -> tuple[float, int]
     Returns:
         NaN and 0 where nothing flies. The centre of mass is used where all masses are known, else the root.
     """
-    known = np.sort(low[~np.isnan(low)])
+    known = np.sort(low)  # NaN last
+    known = known[: len(known) - np.count_nonzero(np.isnan(known))]
     if not len(known):
         return float("nan"), 0
     rest = quantile(known, 0.1) + AIR
     first, last = runs_of(np.asarray(low > rest))
     found = []
-    for a, b in zip(first + EDGE, last - EDGE + 1, strict=True):
-        if b - a >= LEAST:
+    for a, b in zip((first + EDGE).tolist(), (last - EDGE + 1).tolist(), strict=True):
+        if b - a >= LEAST and low[a:b].max() > rest - AIR + HIGH:
             height, lowest = _heights(tree, q[a:b], place[a:b])
             c = _bend(height)
             # Feet up and a hand, a knee or a hip on the ground is no flight.
-            if np.isfinite(c) and lowest > rest and low[a:b].max() > rest - AIR + HIGH:
+            if np.isfinite(c) and lowest > rest:
                 found.append(c)
-    return (float(np.median(found)), len(found)) if found else (float("nan"), 0)
+    return (median(np.array(found)), len(found)) if found else (float("nan"), 0)
 
 
 def _bend(z: Floats) -> float:
-    """Height of the centre of mass (n,) m (of the root, masses unknown), and of the lowest link."""
-    k = np.arange(len(z)) - (len(z) - 1) / 2
-    fit = np.polynomial.polynomial.polyfit(k, z, 2)
-    rest = z - np.polynomial.polynomial.polyval(k, fit)
-    sagitta = -fit[2] * k[-1] ** 2
+    """Twice the square term of the parabola that fits heights z (n,) m best; NaN where none does."""
+    n = len(z)
+    k = np.arange(n) - (n - 1) / 2
+    mean = z.mean()
+    z, square = z - mean, k * k
+    # About the middle odd powers sum up to nothing, which leaves the normal equations two by two.
+    s2, s4 = float(square.sum()), float((square * square).sum())
+    bent = (n * float((square * z).sum()) - s2 * float(z.sum())) / (n * s4 - s2 * s2)
+    rest = z - bent * (square - s2 / n) - float((k * z).sum()) / s2 * k
+    sagitta = -bent * k[-1] ** 2
     if sagitta < BENT or float(np.std(rest)) > ROUGH * sagitta:
         return float("nan")
-    return float(2 * fit[2])
+    return float(2 * bent)
 
 
 def _heights(tree: Tree, q: Floats, place: Floats) -> tuple[Floats, float]:

@@ -58,29 +58,28 @@ def markers(body: Embodiment, joint: NDArray[np.intp]) -> Markers:
     return Markers(tuple(links), tuple(parts), _apart(tree, links, parts))
 
 
-def astray(seen: Markers, x: Floats) -> dict[str, Floats]:
-    """Share of moments in which limbs leave their side: ``arm`` (mean of both), ``leg``; (r,).
+def astray(x: Floats, index: NDArray[np.intp], part: str, apart: float) -> Floats:
+    """Share of moments in which limbs leave their side, mean of both for arms; (a,).
 
     Args:
-        seen: the markers.
-        x: (r, n, k or more, 3) m, places of ``seen.links`` first, in any one frame a moment.
+        x: (n, k, 3) m, places in any one frame a moment.
+        index: (a, 4) which of them are the four markers of a part, see `Markers.links`.
+        part: ``arm`` or ``leg``.
+        apart: m, see `Markers`.
     """
-    found: dict[str, Floats] = {}
-    for i, part in enumerate(seen.parts):
-        found[part] = np.empty(len(x))
-        signature = "void(float64[:,:,:,::1], int64, boolean, float64, float64[::1])"
-        compiled(_astray, signature)[0](x, 4 * i, part == "arm", CLOSE * seen.apart, found[part])
+    found = np.empty(len(index))
+    signature = "void(float64[:,:,::1], int64[:,::1], boolean, float64, float64[::1])"
+    compiled(_astray, signature)[0](x, index, part == "arm", CLOSE * apart, found)
     return found
 
 
-# Left root, right root, left middle, right middle from ``first`` on: where middles are along the line from
-# the right root to the left one.
-def _astray(x, first, arm, close, found):  # type: ignore[no-untyped-def]
-    for r in range(len(x)):
-        count, n = 0, x.shape[1]
+# Where middles are along the line from the right root to the left one.
+def _astray(x, index, arm, close, found):  # type: ignore[no-untyped-def]
+    for r in range(len(index)):
+        count, n = 0, len(x)
         for t in range(n):
-            left, right = x[r, t, first], x[r, t, first + 1]
-            far_left, far_right = x[r, t, first + 2], x[r, t, first + 3]
+            left, right = x[t, index[r, 0]], x[t, index[r, 1]]
+            far_left, far_right = x[t, index[r, 2]], x[t, index[r, 3]]
             size, out_left, out_right, between = 0.0, 0.0, 0.0, 0.0
             for e in range(3):
                 across = left[e] - right[e]

@@ -59,6 +59,11 @@ class Poses:
         return found
 
     @cached_property
+    def low(self) -> Floats:
+        """(n,) m: height of the lowest sole point of either foot."""
+        return np.asarray(np.minimum.reduce(list(self._lowest.values())))
+
+    @cached_property
     def world(self) -> Placed:
         """Link → (p (n, 3) m, quat (n, 4) wxyz) of each hand in the world; empty without a base."""
         if self.place is None or not self.hands:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal
@@ -12,13 +12,11 @@ from numpy.typing import NDArray
 
 from assay.embodiment import Embodiment, Tree
 from assay.embodiment.body import normalise
-from assay.embodiment.rotation import compose
 
-__all__ = ["DECLARED", "Motion", "Reading", "breadth_first", "pairs", "readings"]
+__all__ = ["DECLARED", "Joints", "Motion", "Reading", "Turn", "breadth_first", "pairs", "readings"]
 
 Floats = NDArray[np.float64]
-Joints = Callable[[Floats], Floats]
-Base = Callable[[Floats, Floats], tuple[Floats, Floats]]
+Index = NDArray[np.intp]
 Kind = Literal["declared", "joint-order", "quaternion-order", "unit", "inverse-quaternion", "up-axis",
                "left-right", "sign", "joint-set", "two"]  # fmt: skip
 
@@ -60,18 +58,47 @@ class Motion:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Joints:
+    """Joints read otherwise: q' = scale * q[take] + shift; (c,) each. What scales by 0 holds still."""
+
+    take: Index
+    scale: Floats
+    shift: Floats
+
+    def then(self, other: Joints) -> Joints:
+        """The other reading of what this one makes."""
+        return Joints(self.take[other.take], other.scale * self.scale[other.take],
+                      other.scale * self.shift[other.take] + other.shift)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A base read otherwise: quat' = sign * quat[order], then turned by a quarter about x if y is up."""
+
+    order: tuple[int, ...] = (0, 1, 2, 3)
+    sign: tuple[float, ...] = (1.0, 1.0, 1.0, 1.0)
+    y_up: bool = False
+
+    def then(self, other: Turn) -> Turn:
+        """The other reading of what this one makes; nothing is reordered once y is up."""
+        assert not self.y_up
+        sign = tuple(s * self.sign[i] for s, i in zip(other.sign, other.order, strict=True))
+        return Turn(tuple(self.order[i] for i in other.order), sign, other.y_up)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Reading:
     """One way to read the numbers: what is done to joints and to the base before they mean what is declared.
 
     Attributes:
         kind: what would be misdeclared; name: how the numbers should be read then, in words.
-        joints: q → q; base: (p, quat) → (p, quat); None changes nothing.
+        joints, base: how they are read; None changes nothing.
     """
 
     kind: Kind
     name: str
     joints: Joints | None = None
-    base: Base | None = None
+    base: Turn | None = None
 
 
 DECLARED: Final = Reading("declared", "as declared")
@@ -111,65 +138,59 @@ def _mover(tree: Tree, link: int) -> int:
     return up
 
 
-def readings(motion: Motion) -> Iterator[Reading]:
-    """The declared reading, and all rivals that the data could be told from."""
-    orders, sides = _fixed(motion.body, tuple(motion.joint.tolist()))
-    yield DECLARED
-    yield from orders
-    yield from _units(motion)
-    yield from sides
-    if motion.p is not None:
-        yield from _BASES
+def readings(motion: Motion) -> tuple[Reading, ...]:
+    """The declared reading, and all rivals that the data could be told from.
 
-
-@lru_cache(maxsize=32)
-def _fixed(body: Embodiment, joint: tuple[int, ...]) -> tuple[tuple[Reading, ...], tuple[Reading, ...]]:
-    """Orders and sides, which hang on the body and the names alone: the same for clip after clip."""
-    return tuple(_orders(body, joint)), tuple(_sides(body, joint))
-
-
-def pairs(tried: Sequence[Reading]) -> Iterator[Reading]:
-    """Two of these at once, where they are of different kinds."""
-    for i, one in enumerate(tried):
-        for other in tried[i + 1 :]:
-            if not {one.kind, other.kind} & {"declared", "two"} and one.kind != other.kind:
-                yield Reading(
-                    "two",
-                    f"{one.name}, and {other.name}",
-                    _then(one.joints, other.joints),
-                    _turned(one.base, other.base),
-                )
-
-
-def _then(one: Joints | None, other: Joints | None) -> Joints | None:
-    if one is None or other is None:
-        return one or other
-    return lambda q: other(one(q))
-
-
-def _turned(one: Base | None, other: Base | None) -> Base | None:
-    if one is None or other is None:
-        return one or other
-    return lambda p, quat: other(*one(p, quat))
-
-
-def _units(motion: Motion) -> Iterator[Reading]:
+    The same objects for clip after clip of one body, so that what they ask of it is worked out once.
+    """
     # Read in too small a unit a body hardly moves, and a statue on its feet fits: sizes must call for it.
     largest = float(np.abs(motion.q).max(initial=0.0))
-    if largest < np.radians(2 * np.pi) / 2:
-        yield Reading("unit", "radians, not degrees", np.degrees)
-    if largest <= 2 * np.pi:
+    sizes = (largest < np.radians(2 * np.pi) / 2, largest > 2 * np.pi, largest > TURN / 16, largest < 150)
+    return _rivals(motion.body, tuple(motion.joint.tolist()), sizes, motion.p is not None)
+
+
+@lru_cache(maxsize=64)
+def _rivals(
+    body: Embodiment, joint: tuple[int, ...], sizes: tuple[bool, ...], based: bool
+) -> tuple[Reading, ...]:
+    bases = _BASES if based else ()
+    return (DECLARED, *_orders(body, joint), *_units(body, joint, sizes), *_sides(body, joint), *bases)
+
+
+@lru_cache(maxsize=64)
+def pairs(tried: tuple[Reading, ...]) -> tuple[Reading, ...]:
+    """Two of these at once, where they are of different kinds."""
+    return tuple(
+        Reading("two", f"{one.name}, and {other.name}",
+                one.joints.then(other.joints) if one.joints and other.joints else one.joints or other.joints,
+                one.base.then(other.base) if one.base and other.base else one.base or other.base)
+        for i, one in enumerate(tried) for other in tried[i + 1 :]
+        if not {one.kind, other.kind} & {"declared", "two"} and one.kind != other.kind
+    )  # fmt: skip
+
+
+def _units(body: Embodiment, joint: tuple[int, ...], sizes: tuple[bool, ...]) -> Iterator[Reading]:
+    tiny, large, ticks, small = sizes
+    if tiny:
+        yield Reading("unit", "radians, not degrees", _scaled(joint, 180 / np.pi))
+    if not large:
         return
-    yield Reading("unit", "degrees, not radians", np.radians)
-    if largest > TURN / 16:
-        yield Reading("unit", "ticks of 4096 a turn", lambda q: q * (2 * np.pi / TURN))
-        yield Reading("unit", "ticks about 2048", lambda q: (q - TURN / 2) * (2 * np.pi / TURN))
-    limits = motion.body.limits[0]
-    lower, upper = limits.lower[motion.joint], limits.upper[motion.joint]
-    if largest < 150 and np.isfinite(lower).all() and np.isfinite(upper).all():
-        yield Reading("unit", "percent of the range", lambda q: lower + q / 100 * (upper - lower))
+    yield Reading("unit", "degrees, not radians", _scaled(joint, np.pi / 180))
+    if ticks:
+        tick = 2 * np.pi / TURN
+        yield Reading("unit", "ticks of 4096 a turn", _scaled(joint, tick))
+        yield Reading("unit", "ticks about 2048", _scaled(joint, tick, -tick * TURN / 2))
+    limits, mine = body.limits[0], list(joint)
+    lower, upper = limits.lower[mine], limits.upper[mine]
+    if small and np.isfinite(lower).all() and np.isfinite(upper).all():
+        yield Reading("unit", "percent of the range", _scaled(joint, (upper - lower) / 100, lower))
         middle, half = (lower + upper) / 2, (upper - lower) / 2
-        yield Reading("unit", "percent about the middle", lambda q: middle + q / 100 * half)
+        yield Reading("unit", "percent about the middle", _scaled(joint, half / 100, middle))
+
+
+def _scaled(joint: Sequence[int], scale: Floats | float, shift: Floats | float = 0.0) -> Joints:
+    one = np.ones(len(joint))
+    return Joints(np.arange(len(joint)), scale * one, shift * one)
 
 
 def _orders(body: Embodiment, joint: Sequence[int]) -> Iterator[Reading]:
@@ -190,7 +211,7 @@ def _orders(body: Embodiment, joint: Sequence[int]) -> Iterator[Reading]:
                     yield Reading("joint-set", other, _renamed(names, order, theirs))
 
 
-def _moved(mine: list[int], declared: list[int], truly: list[int]) -> Callable[[Floats], Floats]:
+def _moved(mine: list[int], declared: list[int], truly: list[int]) -> Joints:
     """What was stored under the name ``declared[i]`` belongs to ``truly[i]``."""
     source = dict(zip(truly, declared, strict=True))
     at = {c: i for i, c in enumerate(mine)}
@@ -198,15 +219,16 @@ def _moved(mine: list[int], declared: list[int], truly: list[int]) -> Callable[[
     return _taken(take)
 
 
-def _taken(columns: list[int]) -> Callable[[Floats], Floats]:
-    return lambda q: q[:, columns]
+def _taken(columns: list[int]) -> Joints:
+    return Joints(np.array(columns, np.intp), np.ones(len(columns)), np.zeros(len(columns)))
 
 
-def _renamed(names: list[str], declared: Sequence[str], truly: Sequence[str]) -> Callable[[Floats], Floats]:
+def _renamed(names: list[str], declared: Sequence[str], truly: Sequence[str]) -> Joints:
     """The same for another set of joints; what this body has and that one lacks holds still."""
     source = dict(zip(truly, declared, strict=True))
     take = [names.index(source[n]) if n in source else -1 for n in names]
-    return lambda q: np.where(np.array(take) >= 0, q[:, take], 0.0)
+    there = np.array(take) >= 0
+    return Joints(np.where(there, take, 0), there.astype(np.float64), np.zeros(len(take)))
 
 
 def _sides(body: Embodiment, joint: Sequence[int]) -> Iterator[Reading]:
@@ -217,14 +239,12 @@ def _sides(body: Embodiment, joint: Sequence[int]) -> Iterator[Reading]:
                 for i, (n, j) in enumerate(zip(names, joints, strict=True))]  # fmt: skip
         if take != list(range(len(names))):
             yield Reading("left-right", f"left for right, {words}", _taken(take))
-    bends = np.array(
-        [
-            j.part == "leg" and any(w in n for w in ("pitch", "knee"))
-            for n, j in zip(names, joints, strict=True)
-        ]
-    )
-    if bends.any():
-        yield Reading("sign", "pitch of the legs the other way round", lambda q: np.where(bends, -q, q))
+    bends = [j.part == "leg" and any(w in n for w in ("pitch", "knee"))
+             for n, j in zip(names, joints, strict=True)]  # fmt: skip
+    if any(bends):
+        yield Reading(
+            "sign", "pitch of the legs the other way round", _scaled(joint, np.where(bends, -1.0, 1.0))
+        )
 
 
 def _mirrored(name: str, names: list[str], own: int) -> int:
@@ -234,17 +254,11 @@ def _mirrored(name: str, names: list[str], own: int) -> int:
     return names.index(twin) if twin in names else own
 
 
-def _y_up(p: Floats, quat: Floats) -> tuple[Floats, Floats]:
-    half = np.sqrt(0.5)
-    return np.stack([p[:, 0], -p[:, 2], p[:, 1]], axis=1), compose([half, half, 0.0, 0.0], quat)
-
-
 _BASES: Final = (
-    Reading("quaternion-order", "xyzw, not wxyz", None, lambda p, quat: (p, quat[:, [3, 0, 1, 2]])),
-    Reading("quaternion-order", "wxyz, not xyzw", None, lambda p, quat: (p, quat[:, [1, 2, 3, 0]])),
-    Reading("inverse-quaternion", "of the world in the body", None,
-            lambda p, quat: (p, quat * [1.0, -1.0, -1.0, -1.0])),
-    Reading("up-axis", "y up", None, _y_up),
+    Reading("quaternion-order", "xyzw, not wxyz", None, Turn((3, 0, 1, 2))),
+    Reading("quaternion-order", "wxyz, not xyzw", None, Turn((1, 2, 3, 0))),
+    Reading("inverse-quaternion", "of the world in the body", None, Turn(sign=(1.0, -1.0, -1.0, -1.0))),
+    Reading("up-axis", "y up", None, Turn(y_up=True)),
     # Upright and heading astray: of all pairs the one that no single factor gives away.
-    Reading("two", "xyzw, not wxyz, and y up", None, lambda p, quat: _y_up(p, quat[:, [3, 0, 1, 2]])),
+    Reading("two", "xyzw, not wxyz, and y up", None, Turn((3, 0, 1, 2), y_up=True)),
 )  # fmt: skip

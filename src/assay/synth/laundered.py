@@ -18,15 +18,20 @@ from assay.embodiment import load
 from assay.embodiment.kinematics import link_poses
 from assay.embodiment.rotation import about, compose
 from assay.model import Channel, Clock, Episode, Kind, Role, Stream, StreamDecl
+from assay.synth.episodes import edit, teleop
 from assay.synth.walks import walk
 
-__all__ = ["at_the_stop", "blocked", "followed_by", "held", "smoothed", "tilted"]
+__all__ = [
+    "at_the_stop", "blocked", "clipped", "end_stop", "followed_by", "held", "parked", "smoothed", "tilted",
+    "untimed",
+]  # fmt: skip
 
 Floats = NDArray[np.float64]
 
 KNEE: Final = "left_knee_joint"
 STRAIGHT: Final = -0.087267
 """rad, the G1's knee at its end stop (g1_29dof_rev_1_0.urdf)."""
+ELBOW_UPPER: Final = 2.0944  # g1_29dof_rev_1_0.urdf
 _JOINTS: Final = {"hip": "hip_pitch_link", "knee": "knee_link", "ankle": "ankle_pitch_link",
                   "shoulder": "shoulder_pitch_link", "elbow": "elbow_link",
                   "wrist": "wrist_yaw_link"}  # fmt: skip
@@ -143,6 +148,52 @@ def tilted(size: float, frames: int = 4) -> Episode:
     on = away == 0
     x[on, 3:] = compose(about([1.0, 0.0, 0.0], size - limit), x[on, 3:])
     return ep.with_stream(replace(joints, x=q)).with_stream(replace(root, x=x))
+
+
+def clipped(frames: int, *, rate: int = 30, noise: float = 0.0) -> Episode:
+    """20 s in which the left elbow rises over its limit at 10 s and is cut there for ``frames`` of 30 Hz."""
+
+    def cut(x: Floats, names: tuple[str, ...]) -> Floats:
+        column = names.index("left_elbow")
+        t = np.arange(len(x)) / rate
+        half = frames / 60
+        inside = np.abs(t - 10.0) < half + 1e-9
+        # A bump whose flanks are 1 rad/s steep and whose top is beyond the limit only inside.
+        bump = ELBOW_UPPER - np.maximum(np.abs(t - 10.0) - half, 0.0)
+        x[:, column] = np.where(
+            inside, ELBOW_UPPER, np.maximum(x[:, column], np.minimum(bump, ELBOW_UPPER - 0.01))
+        )
+        x[:, column] += np.where(inside, np.random.default_rng(1).normal(0, noise, len(x)), 0.0)
+        return x
+
+    return edit(teleop(20.0, rate), "observation.state", cut)
+
+
+def parked() -> Episode:
+    """The left elbow stands on its limit for the whole episode."""
+
+    def park(x: Floats, names: tuple[str, ...]) -> Floats:
+        x[:, names.index("left_elbow")] = ELBOW_UPPER
+        return x
+
+    return edit(teleop(), "observation.state", park)
+
+
+def end_stop() -> Episode:
+    """The left little finger rests on its end stop for half of the episode."""
+
+    def rest(x: Floats, names: tuple[str, ...]) -> Floats:
+        x[:150, names.index("left_hand_pinky")] = 0.0
+        return x
+
+    return edit(teleop(), "observation.state", rest)
+
+
+def untimed() -> Episode:
+    """A clip whose rate nobody states: its stamps count frames."""
+    ep = clipped(18)
+    state = ep.by_role(Role.JOINT_POSITION)[0]
+    return ep.with_stream(replace(state, clock=Clock.NOMINAL, rate=None))
 
 
 def _motion(t: Floats, names: tuple[str, ...]) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -11,8 +12,9 @@ from assay.embodiment import load
 from assay.embodiment.kinematics import link_poses
 from assay.embodiment.rotation import about, rotate
 from assay.model import Channel, Clock, Episode, Kind, Role, Stream
+from assay.signals.readings import breadth_first
 
-__all__ = ["squats"]
+__all__ = ["at_rate", "foreign", "shuffled", "squats", "swapped", "undeclared", "unpaced"]
 
 POSE = tuple(Channel(n, "m" if n in "xyz" else "1") for n in ("x", "y", "z", "qw", "qx", "qy", "qz"))
 
@@ -53,6 +55,51 @@ def squats(seconds: float = 6.0, rate: int = 30, *, heading: float = 1.2, travel
         stream("root", Role.BASE_POSE, root, POSE),
     )  # fmt: skip
     return Episode("squats", streams, body, Kind.RETARGETED)
+
+
+def swapped(order: tuple[int, ...]) -> Episode:
+    """The squats with the quaternion's columns in another order."""
+    root = squats().stream("root")
+    assert root is not None
+    x = np.array(root.x)
+    x[:, 3:] = x[:, 3:][:, order]
+    return squats().with_stream(replace(root, x=x))
+
+
+def shuffled() -> Episode:
+    """The squats with joints stored breadth-first under names that are depth-first."""
+    ep = squats()
+    assert ep.embodiment is not None
+    assert ep.embodiment.tree is not None
+    order = list(breadth_first(ep.embodiment.tree))
+    joints, velocities = ep.streams[0], ep.streams[1]
+    return ep.with_stream(replace(joints, x=joints.x[:, order])).with_stream(
+        replace(velocities, x=velocities.x[:, order]))  # fmt: skip
+
+
+def foreign(share: float) -> Episode:
+    """The squats with noise in each stored velocity, as a share of its own size."""
+    v = squats().streams[1]
+    noise = np.random.default_rng(0).normal(size=v.x.shape) * np.std(v.x, axis=0)
+    return squats().with_stream(replace(v, x=v.x + share * noise))
+
+
+def at_rate(times: float) -> Episode:
+    """The squats whose stored velocities are those of another rate."""
+    v = squats().streams[1]
+    return squats().with_stream(replace(v, x=v.x * times))
+
+
+def undeclared() -> Episode:
+    """The squats with a quaternion whose order nobody declared."""
+    root = squats().streams[2]
+    return squats().with_stream(replace(root, frame="unresolved-quaternion"))
+
+
+def unpaced() -> Episode:
+    """The squats without a stated rate."""
+    ep = squats().without_stream("velocities")
+    return replace(ep, streams=tuple(replace(s, rate=None) for s in ep.streams))
 
 
 def _joints(t: NDArray[np.float64], names: tuple[str, ...]) -> NDArray[np.float64]:

@@ -40,9 +40,9 @@ Dose: share of frames clipped (%), at a cut of known depth (rad); frames held; c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,35 +51,44 @@ from assay.embodiment import Embodiment
 from assay.features.joints import Joints
 from assay.gate import IN, OUT, Abstain, Case, Evidence, Outcome, gate, param
 from assay.model import Clock, Episode, Role
-from assay.signals.followed import SPREAD, Followed, cutoff, hands_and_feet, highest, straight_at
+from assay.signals.followed import SPREAD, Followed, cutoff, hands_and_feet, highest
+from assay.signals.holds import holds
+from assay.signals.human_limbs import excused, moves
 from assay.signals.intervals import ends
-from assay.signals.laundering import (
-    EXACT,
+from assay.signals.laundering import rise, tilt, traces
+from assay.signals.posture import Poses
+from assay.signals.rests import (
     Columns,
+    Limbs,
     Rests,
     amid_motion,
     beside,
-    holds,
+    columns_of,
     joined,
-    limbs_of,
+    limbs,
     longest,
-    overshoot,
     own_bounds,
     rests,
-    rise,
-    tilt,
 )  # fmt: skip
-from assay.signals.posture import Poses
 from assay.signals.stance import SIDES, Stance
-from assay.synth.episodes import edit, teleop
-from assay.synth.laundered import at_the_stop, blocked, followed_by, held, smoothed, tilted
+from assay.synth.episodes import teleop
+from assay.synth.laundered import (
+    at_the_stop,
+    blocked,
+    clipped,
+    end_stop,
+    followed_by,
+    held,
+    parked,
+    smoothed,
+    tilted,
+    untimed,
+)  # fmt: skip
 
 STATES = (Role.JOINT_POSITION,)
 PARTS = ("arm", "leg", "waist")
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-
-BENDS: Final = {"knee": ("hip", "knee", "ankle"), "elbow": ("shoulder", "elbow", "wrist")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,55 +110,6 @@ class Params:
     limit_residual: float = param(
         0.087, "rad", "5 degrees; untouched plateaus without a cost rise by less than 2", judged=True
     )
-
-
-ELBOW_UPPER = 2.0944  # g1_29dof_rev_1_0.urdf
-
-
-def clipped(frames: int, *, rate: int = 30, noise: float = 0.0) -> Episode:
-    """20 s in which the left elbow rises over its limit at 10 s and is cut there for ``frames`` of 30 Hz."""
-
-    def cut(x: NDArray[np.float64], names: tuple[str, ...]) -> NDArray[np.float64]:
-        column = names.index("left_elbow")
-        t = np.arange(len(x)) / rate
-        half = frames / 60
-        inside = np.abs(t - 10.0) < half + 1e-9
-        # A bump whose flanks are 1 rad/s steep and whose top is beyond the limit only inside.
-        bump = ELBOW_UPPER - np.maximum(np.abs(t - 10.0) - half, 0.0)
-        x[:, column] = np.where(
-            inside, ELBOW_UPPER, np.maximum(x[:, column], np.minimum(bump, ELBOW_UPPER - 0.01))
-        )
-        x[:, column] += np.where(inside, np.random.default_rng(1).normal(0, noise, len(x)), 0.0)
-        return x
-
-    return edit(teleop(20.0, rate), "observation.state", cut)
-
-
-def parked() -> Episode:
-    """The left elbow stands on its limit for the whole episode."""
-
-    def park(x: NDArray[np.float64], names: tuple[str, ...]) -> NDArray[np.float64]:
-        x[:, names.index("left_elbow")] = ELBOW_UPPER
-        return x
-
-    return edit(teleop(), "observation.state", park)
-
-
-def end_stop() -> Episode:
-    """The left little finger rests on its end stop for half of the episode."""
-
-    def rest(x: NDArray[np.float64], names: tuple[str, ...]) -> NDArray[np.float64]:
-        x[:150, names.index("left_hand_pinky")] = 0.0
-        return x
-
-    return edit(teleop(), "observation.state", rest)
-
-
-def untimed() -> Episode:
-    """A clip whose rate nobody states: its stamps count frames."""
-    ep = clipped(18)
-    state = ep.by_role(*STATES)[0]
-    return ep.with_stream(replace(state, clock=Clock.NOMINAL, rate=None))
 
 
 CASES = (
@@ -224,126 +184,72 @@ class _Seen:
 def _group(seen: _Seen, p: Params) -> Iterator[Outcome]:
     joints = seen.joints
     limited = np.isfinite(joints.lower) | np.isfinite(joints.upper)
-    use = np.flatnonzero(np.isin(joints.part, PARTS) & (joints.unit == "rad") & limited)
-    if not len(use):
+    parts, units = joints.part.tolist(), joints.unit.tolist()
+    mine = [p in PARTS and u == "rad" and k for p, u, k in zip(parts, units, limited.tolist(), strict=True)]
+    use = limbs(tuple(parts), tuple(joints.side.tolist()), tuple(mine))
+    if not len(use.at):
         if joints.unknown_units:
             yield Abstain("unresolved-unit", ", ".join(joints.unknown_units[:5]), joints.stream)
         return  # another clock's joints may be arms; with none at all the gate abstains
-    own = next(s for s in seen.ep.by_role(*STATES) if np.array_equal(s.t, joints.t))
+    own = next(s for s in seen.ep.by_role(*STATES) if s.t is joints.t or np.array_equal(s.t, joints.t))
     if own.clock is Clock.NOMINAL and joints.rate is None:
         yield Abstain("not-declared", "the rate (fps) is not stated: how long it rests is unknown", own.name)
         return
     t1 = ends(joints.t, joints.rate)
-    of = _columns(joints, use, t1)
-    x = of.x
-    holed: Bools = np.zeros(len(x), bool)
-    if not np.isfinite(of.low).all():
-        holed = np.asarray(np.isnan(x).any(axis=1))
-    at_limit, at_own = rests(of, p.near), own_bounds(of, p.near)
-    limbs = limbs_of(joints.part[use], joints.side[use])
-    at_own = amid_motion(at_own, of, limbs, p.moving)
-    named = tuple(joints.names[i] for i in use)
+    x = joints.x if len(use.at) == joints.x.shape[1] else joints.x[:, use.at]
+    of = columns_of(x, joints.t, t1, joints.lower[use.at], joints.upper[use.at])
+    at_limit = rests(of, p.near)
+    at_own = amid_motion(own_bounds(of, p.near), of, use.mates, p.moving)
+    costs = tuple(_costs(seen, at_limit, use, t1, p))
+    free = excused(seen.human, seen.body, joints.joint[use.at], at_limit, p.straight)
+    tell = _told(of, joints, tuple(joints.names[i] for i in use.at))
+    yield tell(at_limit, "clipped", free, limit=p.limit, quota=p.quota,
+               note=_note(of, at_limit, costs, p))  # fmt: skip
+    yield tell(at_own, "own-bound", limit=p.limit, quota=p.quota,
+               note=f"rests at {_values(at_own)} rad, no limit of this body")  # fmt: skip
+    elsewhere = beside(holds(of, use.mates, p.moving), joined(at_limit, at_own), len(x))
+    elsewhere = elsewhere.only(moves(seen.human, elsewhere, use))
+    yield tell(elsewhere, "held", limit=p.limit_held, limit_key="limit_held", quota=p.quota_held,
+               quota_key="quota_held", note="one value repeated while its limb moves on")  # fmt: skip
+    yield from costs
+    yield from _followed(seen, of, p)
 
-    def over_time(found: Rests, channel: str, free: dict[int, Bools], **rest: Any) -> Evidence:
-        if channel != "clipped" and not len(found.first) and len(x):  # one sample says it all
-            t = int(joints.t[0]), int(t1[-1])
+
+def _told(of: Columns, joints: Joints, named: tuple[str, ...]) -> Any:
+    """What makes evidence of rests: per frame the length of the longest that lies there."""
+    holed = np.zeros(len(of.x), bool) if np.isfinite(of.low).all() else np.isnan(of.x).any(axis=1)
+
+    def tell(found: Rests, channel: str, free: Mapping[int, Bools] | None = None, **rest: Any) -> Evidence:
+        if channel != "clipped" and not len(found.first) and len(of.x):  # one sample says it all
+            t = int(of.t0[0]), int(of.t1[-1])
             return Evidence.single(0.0, *t, unit="s", stream=joints.stream, channel=channel, **rest)
-        value, which, excused = longest(found, len(x), free)
+        value, which, excused = longest(found, len(of.x), free)
         value[holed] = np.nan
         return Evidence(
-            value, joints.t, t1, "s", stream=joints.stream, which=which, channels=named, channel=channel,
+            value, of.t0, of.t1, "s", stream=joints.stream, which=which, channels=named, channel=channel,
             scope=np.where(excused & ~holed, OUT, IN) if excused.any() else None, **rest,
         )  # fmt: skip
 
-    costs = tuple(_costs(seen, at_limit, use, t1, p))
-    yield over_time(at_limit, "clipped", _excused(seen, at_limit, use, p), limit=p.limit, quota=p.quota,
-                    note=_note(of, at_limit, costs, p))  # fmt: skip
-    yield over_time(at_own, "own-bound", {}, limit=p.limit, quota=p.quota,
-                    note=f"rests at {_values(at_own)} rad, no limit of this body")  # fmt: skip
-    elsewhere = holds(of, limbs, p.moving)
-    elsewhere = beside(elsewhere, joined([at_limit, at_own]), len(x))
-    elsewhere = elsewhere.only(_human_moves(seen.human, elsewhere, joints, use))
-    yield over_time(elsewhere, "held", {}, limit=p.limit_held, limit_key="limit_held", quota=p.quota_held,
-                    quota_key="quota_held", note="one value repeated while its limb moves on")  # fmt: skip
-    yield from costs
-    yield from _followed(seen, x, p)
+    return tell
 
 
-# ------------------------------------------------------------------------------------ plateaus and holds
-
-
-def _columns(joints: Joints, use: NDArray[np.intp], t1: NDArray[np.int64]) -> Columns:
-    x = joints.x if len(use) == joints.x.shape[1] else joints.x[:, use]
-    low, high = (x.min(axis=0), x.max(axis=0)) if len(x) else (np.zeros(len(use)), np.zeros(len(use)))
-    return Columns(x, joints.t, t1, joints.lower[use], joints.upper[use], low, high)
-
-
-def _human_moves(human: Followed | None, found: Rests, joints: Joints, use: NDArray[np.intp]) -> Bools:
-    """Whether the human's hand or foot moves against her pelvis in each hold; true where nothing tells."""
-    keep = np.ones(len(found.first), bool)
-    for i, (column, a, b) in enumerate(zip(found.column, found.first, found.end, strict=True)):
-        at = use[column]
-        end = {"arm": "wrist", "leg": "ankle"}.get(str(joints.part[at]))
-        if human is None or end is None:
-            continue
-        mine, pelvis = human.place(f"{joints.side[at]}_{end}"), human.place("pelvis")
-        if mine is not None and pelvis is not None:
-            way = np.diff(mine[a:b] - pelvis[a:b], axis=0)
-            seconds = (joints.t[b - 1] - joints.t[a]) * 1e-9
-            keep[i] = not np.linalg.norm(way, axis=1).sum() < SLOW * seconds
-    return keep
-
-
-SLOW: Final = 0.005
-"""m/s of a hand or foot below which a human rests; a turning forearm moves its wrist by little more."""
-
-
-# ------------------------------------------------------------------------------ end stops that are right
-
-
-def _excused(seen: _Seen, found: Rests, use: NDArray[np.intp], p: Params) -> dict[int, Bools]:
-    """Column → (n,) frames in which the human's limb is straight, for stops that are the straight limb."""
-    free: dict[int, Bools] = {}
-    if seen.human is None:
-        return free
-    for column in np.unique(found.column):
-        joint = int(seen.joints.joint[use[column]])
-        bends = next((b for k, b in BENDS.items() if k in seen.body.joints[joint].name), None)
-        side = seen.body.joints[joint].side
-        stop = found.value[found.column == column][0]
-        if bends is not None and side and straight_at(seen.body, joint, float(stop)):
-            bend = seen.human.bend(*(f"{side}_{b}" for b in bends))
-            if bend is not None:
-                free[int(column)] = bend <= p.straight  # NaN excuses nothing
-    return free
-
-
-# ------------------------------------------------------------------------------------ cost, and in words
-
-
-def _costs(
-    seen: _Seen, found: Rests, use: NDArray[np.intp], t1: NDArray[np.int64], p: Params
-) -> Iterator[Evidence]:
+def _costs(seen: _Seen, found: Rests, use: Limbs, t1: NDArray[np.int64], p: Params) -> Iterator[Evidence]:
     """For each foot whose leg has plateaus: how much further its sole tilts on them, while it stands."""
     if seen.poses is None or seen.stance is None or not len(found.first):
         return
-    n, joints = len(t1), seen.joints
-    legs = (joints.part[use] == "leg")[found.column]
     for side in SIDES:
-        mine = found.only(legs & (joints.side[use] == side)[found.column])
+        mine = found.only(use.of("leg", side)[found.column])
         sole = seen.poses.soles.get(side)
-        on = longest(mine, n, {})[0] >= p.limit
         standing = seen.stance.state[side] == 1
-        if sole is None or not (on & standing).any():
+        on = (longest(mine, len(t1))[0] >= p.limit) & standing
+        if sole is None or not on.any():
             continue
-        angle = np.full(n, np.nan)
-        angle[standing] = tilt(sole[standing])
-        more, u = rise(angle, on & standing, ~on & standing)
+        more, u = rise(tilt(sole, standing), on, standing & ~on)
         if np.isfinite(more):
-            at = np.flatnonzero(on & standing)
+            at = np.flatnonzero(on)
             yield Evidence.single(
-                more, int(joints.t[at[0]]), int(t1[at[-1]]), unit="rad", limit=p.limit_residual,
-                limit_key="limit_residual", u=u, stream=joints.stream, against=seen.stance.stream,
+                more, int(seen.joints.t[at[0]]), int(t1[at[-1]]), unit="rad", limit=p.limit_residual,
+                limit_key="limit_residual", u=u, stream=seen.joints.stream, against=seen.stance.stream,
                 channel=side, by="residual", decides=seen.stance.grade == "source",
                 note=f"the standing sole tilts {max(np.degrees(more), 0.0):.1f} degrees further on plateaus",
             )  # fmt: skip
@@ -355,38 +261,25 @@ def _note(of: Columns, found: Rests, costs: Sequence[Evidence], p: Params) -> st
     counted = found.only(found.seconds >= p.limit)
     if not len(counted.first):
         return said[0]
-    beyond = np.nanmax(np.maximum(of.high - of.upper, of.lower - of.low), initial=-np.inf)
-    exact = [c for c in np.unique(found.column) if _exactly(of.x[:, c], of.lower[c], of.upper[c]) >= 3]
-    if beyond <= EXACT and len(exact) >= 2:
-        said.append(f"cut before delivery: {len(exact)} joints exactly on a bound, none beyond any")
-    cut = overshoot(of.x, counted, of.t0)
-    if np.isfinite(cut).any():
-        said.append(f"up to {np.nanmax(cut):.2f} rad cut off")
+    said += traces(of, found, counted)
     said += [f"{c.channel}: {c.note}" for c in costs if c.value[0] > 0]
     return "; ".join(said)
 
 
-def _exactly(x: Floats, lower: float, upper: float) -> int:
-    return int(np.count_nonzero((np.abs(x - lower) <= EXACT) | (np.abs(x - upper) <= EXACT)))
-
-
 def _values(found: Rests) -> str:
-    return ", ".join(f"{v:g}" for v in np.unique(np.round(found.value, 4))[:5])
+    return ", ".join(f"{v:g}" for v in sorted(set(np.round(found.value, 4).tolist()))[:5])
 
 
-# ----------------------------------------------------------------------------------------- smoothing
-
-
-def _followed(seen: _Seen, x: Floats, p: Params) -> Iterator[Outcome]:
+def _followed(seen: _Seen, of: Columns, p: Params) -> Iterator[Outcome]:
     """The cut-off against the human; without one, where the joints' own speed ends, as a figure only."""
-    joints, n = seen.joints, len(seen.joints.t)
+    joints, n = seen.joints, len(of.x)
     t0, t1 = (int(joints.t[0]), int(joints.t[-1])) if n else (0, 0)
     rate = (n - 1) * 1e9 / (t1 - t0) if t1 > t0 else 0.0
     told: dict[str, Any] = {"unit": "Hz", "limit": p.limit_cutoff, "limit_key": "limit_cutoff",
                             "sense": "below", "stream": joints.stream, "channel": "low-pass"}  # fmt: skip
     if seen.human is not None and seen.poses is not None:
         robot, human = hands_and_feet(seen.poses, seen.human)
-        if not robot:  # the human lacks hands, feet or a pelvis
+        if not len(robot):  # the human lacks hands, feet or a pelvis
             return
         hertz, top = cutoff(robot, human, rate)
         if not np.isfinite(hertz):
@@ -397,7 +290,7 @@ def _followed(seen: _Seen, x: Floats, p: Params) -> Iterator[Outcome]:
             hertz, t0, t1, u=SPREAD * hertz, against=seen.human.stream, **told,
             note=f"hands and feet stop following the human above {hertz:.1f} Hz, looked at up to {top:g}",
         )  # fmt: skip
-    elif seen.human is None and np.isfinite(x).all():
-        hertz = highest(x, rate)
+    elif seen.human is None and np.isfinite(of.low + of.high).all():
+        hertz = highest(of.x, of.high - of.low, rate)
         if np.isfinite(hertz):  # smooth motion looks like smoothed motion: a figure, no verdict
             yield Evidence.single(hertz, t0, t1, decides=False, by="spectrum", **told)

@@ -48,12 +48,12 @@ from assay.gate import Abstain, Case, Evidence, Outcome, gate, param
 from assay.model import Clock, Episode, Role, Stream
 from assay.signals.conventions import PAIRS, costs, legs_known
 from assay.signals.derivative import fitting_rate, likeness
-from assay.signals.feet import length
 from assay.signals.flight import fall
 from assay.signals.intervals import span
+from assay.signals.moments import pairs_of, whole
 from assay.signals.posture import Poses
-from assay.signals.readings import Motion, Reading, breadth_first, pairs, readings
-from assay.synth.squats import squats
+from assay.signals.readings import Motion, Reading, pairs, readings
+from assay.synth.squats import at_rate, foreign, shuffled, squats, swapped, undeclared, unpaced
 
 Floats = NDArray[np.float64]
 STATES = (Role.JOINT_POSITION, Role.HAND_JOINTS, Role.GRIPPER)
@@ -84,51 +84,6 @@ class Params:
     rate: float = param(
         0.05, "1", "25 and 30, 50 and 60 Hz differ by a fifth; real fits by 0.3 %", judged=True
     )
-
-
-def swapped(order: tuple[int, ...]) -> Episode:
-    """The squats with the quaternion's columns in another order."""
-    root = squats().stream("root")
-    assert root is not None
-    x = np.array(root.x)
-    x[:, 3:] = x[:, 3:][:, order]
-    return squats().with_stream(replace(root, x=x))
-
-
-def shuffled() -> Episode:
-    """The squats with joints stored breadth-first under names that are depth-first."""
-    ep = squats()
-    assert ep.embodiment is not None
-    assert ep.embodiment.tree is not None
-    order = list(breadth_first(ep.embodiment.tree))
-    joints, velocities = ep.streams[0], ep.streams[1]
-    return ep.with_stream(replace(joints, x=joints.x[:, order])).with_stream(
-        replace(velocities, x=velocities.x[:, order]))  # fmt: skip
-
-
-def foreign(share: float) -> Episode:
-    """The squats with noise in each stored velocity, as a share of its own size."""
-    v = squats().streams[1]
-    noise = np.random.default_rng(0).normal(size=v.x.shape) * np.std(v.x, axis=0)
-    return squats().with_stream(replace(v, x=v.x + share * noise))
-
-
-def at_rate(times: float) -> Episode:
-    """The squats whose stored velocities are those of another rate."""
-    v = squats().streams[1]
-    return squats().with_stream(replace(v, x=v.x * times))
-
-
-def undeclared() -> Episode:
-    """The squats with a quaternion whose order nobody declared."""
-    root = squats().streams[2]
-    return squats().with_stream(replace(root, frame="unresolved-quaternion"))
-
-
-def unpaced() -> Episode:
-    """The squats without a stated rate."""
-    ep = squats().without_stream("velocities")
-    return replace(ep, streams=tuple(replace(s, rate=None) for s in ep.streams))
 
 
 CASES = (
@@ -185,7 +140,7 @@ def _readings(ep: Episode, p: Params, joints: Joints, poses: Poses | None) -> It
         reason = "too-short" if np.isfinite(joints.x).all() else "not-finite"
         yield Abstain(reason, f"{len(motion.q) // 2} pairs of moments", joints.stream)
         return
-    tried = list(readings(motion))
+    tried = readings(motion)
     cost = costs(motion, tried)
     better = cost[0] - cost
     best = int(np.argmax(better))
@@ -205,11 +160,11 @@ def _readings(ep: Episode, p: Params, joints: Joints, poses: Poses | None) -> It
 
 
 def _with_pairs(
-    p: Params, motion: Motion, tried: list[Reading], better: Floats
-) -> tuple[list[Reading], Floats]:
+    p: Params, motion: Motion, tried: tuple[Reading, ...], better: Floats
+) -> tuple[tuple[Reading, ...], Floats]:
     """The readings, with two wrong at once where two explain the clip so much better that one cannot."""
-    two = list(pairs(tried))
-    cost = costs(motion, [tried[0], *two])
+    two = pairs(tried)
+    cost = costs(motion, (tried[0], *two))
     gain = cost[0] - cost[1:]
     if two and gain.max() > better.max() + p.second:
         return two, gain
@@ -217,7 +172,7 @@ def _with_pairs(
 
 
 def _finding(
-    ep: Episode, p: Params, joints: Joints, base: Stream | None, tried: list[Reading], better: Floats
+    ep: Episode, p: Params, joints: Joints, base: Stream | None, tried: tuple[Reading, ...], better: Floats
 ) -> Evidence:
     best = int(np.argmax(better))
     kind = tried[best].kind
@@ -237,7 +192,7 @@ def _finding(
 
 
 def _spoken(
-    p: Params, joints: Joints, base: Stream | None, tried: list[Reading], better: Floats
+    p: Params, joints: Joints, base: Stream | None, tried: tuple[Reading, ...], better: Floats
 ) -> Iterator[Outcome]:
     """Evidence for the kinds that a pass speaks of: the declared reading must win, not only not lose."""
     for kind in SPOKEN:
@@ -266,24 +221,14 @@ def _spoken(
 def _moments(ep: Episode, joints: Joints, base: Stream | None) -> Motion:
     """Pairs of moments 1/30 s apart (one frame where no rate is known), evenly spaced, without NaN."""
     assert ep.embodiment is not None
-    n = len(joints.t)
-    step = max(1, round((joints.rate or 30.0) / 30.0))
-    first = np.linspace(0, max(n - 1 - step, 0), PAIRS).astype(np.intp)
-    first = first[np.concatenate(([n > step], first[1:] > first[:-1]))]
-    rows = np.stack([first, first + step], axis=1)
-    q = joints.x[rows]
-    whole = np.isfinite(q).all(axis=(1, 2))
+    rows = pairs_of(len(joints.t), max(1, round((joints.rate or 30.0) / 30.0)), PAIRS).reshape(-1)
+    q, pose = joints.x[rows], None
     usable = base is not None and not base.frame.startswith("unresolved-axes")
-    if not usable or base is None or not legs_known(ep.embodiment, joints.joint):
-        return Motion(ep.embodiment, joints.joint, q[whole].reshape(-1, q.shape[2]))
-    same = np.array_equal(base.t, joints.t)
-    at = rows if same else np.clip(np.searchsorted(base.t, joints.t[rows]), 0, len(base.t) - 1)
-    pose = np.asarray(base.x, np.float64)[at]
-    size = length(pose[:, :, 3:7])
-    whole &= np.isfinite(pose).all(axis=(1, 2)) & (size > 1e-6).all(axis=1)
-    pose, size = pose[whole].reshape(-1, pose.shape[2]), size[whole].reshape(-1)
-    quat = pose[:, 3:7] / size[:, None]
-    return Motion(ep.embodiment, joints.joint, q[whole].reshape(-1, q.shape[2]), pose[:, :3], quat)
+    if usable and base is not None and legs_known(ep.embodiment, joints.joint):
+        same = base.t is joints.t or np.array_equal(base.t, joints.t)
+        at = rows if same else np.clip(np.searchsorted(base.t, joints.t[rows]), 0, len(base.t) - 1)
+        pose = np.asarray(base.x, np.float64)[at]
+    return Motion(ep.embodiment, joints.joint, *whole(q, pose))
 
 
 def _falls(p: Params, joints: Joints, poses: Poses | None) -> Iterator[Outcome]:
@@ -291,8 +236,7 @@ def _falls(p: Params, joints: Joints, poses: Poses | None) -> Iterator[Outcome]:
     rate = joints.rate
     if poses is None or poses.place is None or not poses.soles or not rate or not poses.timed:
         return
-    low = np.minimum.reduce([poses.lowest(side) for side in poses.soles])
-    bend, _ = fall(poses.tree, poses.q, poses.place, low)
+    bend, _ = fall(poses.tree, poses.q, poses.place, poses.low)
     if not np.isfinite(bend):
         return
     read = float(np.sqrt(GRAVITY / -bend)) / p.late
