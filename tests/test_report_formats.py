@@ -239,7 +239,8 @@ def test_table_has_one_line_for_what_more_than_five_episodes_share() -> None:
     shared = [(f"e{i}", [ELBOW, own] if i == 3 else [ELBOW]) for i in range(86)]
     lines = [" ".join(line.split()) for line in failures(failing(*shared))]
     assert lines == [
-        "drop RTG001 86 episodes 2 rad elbow", "e0 … e85", "drop RTG001 e3 0.00 to 0.01 5 rad action elbow",
+        "drop RTG001 86 episodes 2 rad elbow", "e0 … e85 and 84 more (--format csv lists each)",
+        "drop RTG001 e3 0.00 to 0.01 5 rad action elbow",
     ]  # fmt: skip
 
 
@@ -253,6 +254,17 @@ def test_table_says_in_words_what_a_pure_number_means_and_gives_no_time_to_what_
     assert "15.0 Hz, declared 30" in said
     assert "1.5, limit 1" in said
     assert " 0.5 " not in said
+
+
+@pytest.mark.parametrize("length", [30, 66, 70, 74])
+def test_the_id_of_an_episode_is_not_broken_where_a_line_can_hold_it(length: int) -> None:
+    names = [f"{i}-{'x' * (length - 2)}" for i in range(8)]
+    for ran in (failing((names[0], [ELBOW])), failing(*((name, [ELBOW]) for name in names))):
+        lines = failures(ran)
+        assert max(map(len, lines)) <= 80
+        assert any(names[0] in line for line in lines)
+    assert any(names[-1] in line for line in lines)
+    assert "and 6 more (--format csv lists each)" in "\n".join(lines)
 
 
 def test_table_wraps_long_names_and_loses_no_letter() -> None:

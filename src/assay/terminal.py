@@ -152,7 +152,7 @@ def inspected(lines: Sequence[Line]) -> list[str]:
         out += _wrapped(f"{head}: {line.value}" if line.value else head)
         for evidence in line.evidence.splitlines():
             out += textwrap.wrap(evidence, _WIDTH, initial_indent=" " * 12, subsequent_indent=" " * 12,
-                                 break_on_hyphens=False)  # fmt: skip
+                                 break_long_words=False, break_on_hyphens=False)  # fmt: skip
     return out
 
 

@@ -1,6 +1,7 @@
 """The verdicts of a run as plain text of at most 80 columns: what to drop first, with times and joints.
 
-What many episodes share is one line; what does not fit is wrapped, never cut.
+What many episodes share is one line that names two of them. What does not fit is wrapped, never cut; the id
+of an episode has a line of its own before it is broken, so that it can be copied.
 """
 
 from __future__ import annotations
@@ -100,7 +101,8 @@ def _crowd(key: tuple[str, ...], who: Mapping[str, Row]) -> Iterator[str]:
     points, names = list(who.values()), list(who)
     worst = max(points, key=excess)
     yield from _line((key[0], key[1], f"{len(who):,} episodes"), "", _worst(worst), place(worst))
-    yield from _wrapped(f"{visible(names[0])} … {visible(names[-1])}", _WHO)
+    more = f"and {len(names) - 2:,} more (--format csv lists each)"
+    yield from _named(f"{visible(names[0])} …", visible(names[-1]), more)
     for note in notes([worst]):
         alike = len(notes(points)) == 1
         yield from _wrapped(note if alike else f"e.g. {note}", _WHO)
@@ -110,9 +112,7 @@ def _line(about: tuple[str, str, str], time: str, worst: str, where: str) -> Ite
     what, gate, who = about
     head = f"{what:<6}{gate:<8}"
     if len(who) > _WHEN - _WHO - 1:
-        first, *rest = _wrapped(who, _WHO)
-        yield head + first[_WHO:]
-        yield from rest
+        yield from ([head + who] if len(who) <= _WIDTH - _WHO else [head.rstrip(), *_wrapped(who, 6)])
         head, who = "", ""
     head = f"{f'{head:<{_WHO}}{who}':<{_WHEN}}"
     if len(time) > 15:  # of a clock that counts from 1970, as long as two columns
@@ -145,6 +145,13 @@ def _open(rows: Iterable[Row]) -> Iterator[str]:
         first, *rest = textwrap.wrap(" ".join(sorted(gates)), _WIDTH - 44)
         yield f"{'':<6}{name:<20}{reason:<18}{first}"
         yield from (f"{'':<44}{more}" for more in rest)
+
+
+def _named(first: str, last: str, more: str) -> Iterator[str]:
+    """Two ids and what follows, on one line where they fit there, else each on its own."""
+    whole = f"{first} {last} {more}"
+    for text in (whole,) if len(whole) <= _WIDTH - _WHO else (first, last, more):
+        yield from _wrapped(text, _WHO if len(text) <= _WIDTH - _WHO else 6)
 
 
 def _worst(point: Row) -> str:
