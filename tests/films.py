@@ -62,8 +62,8 @@ class Numbers:
         self.seen: list[int] = []
         self.t: list[int] = []
 
-    def feed(self, luma: NDArray[np.uint8], t: NDArray[np.int64]) -> None:
-        self.seen += number(luma).tolist()
+    def feed(self, luma: NDArray[np.uint8], t: NDArray[np.int64], which: NDArray[np.intp]) -> None:
+        self.seen += number(luma)[which].tolist()
         self.t += t.tolist()
 
     def value(self) -> list[int]:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from assay import media
 from assay.errors import OutsideCorpusError, UnreadableError
-from assay.media import Container, index, luma
+from assay.media import Container, decoding, index, listing, luma, opening
 from assay.model import Clip
 from assay.signals.pictures import Digests, Thumbnails
 from films import Numbers, encode, numbered
@@ -79,6 +79,71 @@ def test_one_pass_feeds_all_taps_the_same(clean: Path) -> None:
     luma(Clip(clean.parent, clean.name), [alone])
     assert np.array_equal(taps[2].value(), alone.value())
     assert taps[1].value().shape == (60, 96, 128)
+
+
+class Fed:
+    """A tap that counts the pictures that it was given, and those that were seen."""
+
+    def __init__(self) -> None:
+        self.given = self.seen = 0
+
+    def feed(self, luma: NDArray[np.uint8], t: NDArray[np.int64], which: NDArray[np.intp]) -> None:
+        self.given += len(luma)
+        self.seen += len(which)
+
+    def value(self) -> tuple[int, int]:
+        return self.given, self.seen
+
+
+@pytest.mark.parametrize(("height", "width"), [(96, 128), (102, 90)])
+def test_a_picture_that_is_the_one_before_is_not_handed_on_again(
+    tmp_path: Path, height: int, width: int
+) -> None:
+    picture = np.random.default_rng(0).integers(0, 256, (height, width), np.uint8)
+    other = picture.copy()
+    other[-1, -1] ^= 1  # the last pixel by one grey level
+    encode(tmp_path / "a.mkv", [picture] * 30 + [other] * 20 + [picture] * 10, codec="ffv1")
+    tap, thumbs = Fed(), Thumbnails()
+    luma(Clip(tmp_path, "a.mkv"), [tap, thumbs])
+    assert tap.value() == (3, 60)
+    assert thumbs.value().shape[0] == 60
+
+
+def test_an_index_leaves_its_packets_to_the_pass_that_decodes(
+    clean: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.mp4").write_bytes(clean.read_bytes())
+    clip, seen = Clip(tmp_path, "a.mp4"), list(range(60))
+    with monkeypatch.context() as patch:
+        found = index(tmp_path, "a.mp4")
+        patch.setattr(decoding, "open_inside", None)  # it is not opened again
+        tap = Numbers()
+        done = luma(clip, [tap], found)
+        assert (tap.seen, len(done.missing)) == (seen, 0)
+    assert shown(clip) == seen  # they wait once
+    encode(tmp_path / "a.mp4", numbered(), options={"bf": "3", "g": "6"})
+    with monkeypatch.context() as patch:
+        patch.setattr(listing, "MOST_WAITING", 20_000)
+        assert listing.taken(clip, index(tmp_path, "a.mp4")) is None
+        assert shown(clip) == seen
+    encode(tmp_path / "a.mp4", numbered(30))
+    found = index(tmp_path, "a.mp4")
+    encode(tmp_path / "a.mp4", numbered(50))
+    tap = Numbers()
+    luma(clip, [tap], found)
+    assert tap.seen == list(range(50))
+    found = index(tmp_path, "a.mp4")
+    (tmp_path / "a.mp4").unlink()
+    with pytest.raises(UnreadableError, match="absent"):
+        luma(clip, [Numbers()], found)
+
+
+def test_packets_that_wait_are_few(clean: Path, tmp_path: Path) -> None:
+    for i in range(20):
+        (tmp_path / f"{i}.mp4").write_bytes(clean.read_bytes())
+        index(tmp_path, f"{i}.mp4")
+    assert len(listing._waiting) <= 8
+    assert sum(one.size for one in listing._waiting.values()) <= listing.MOST_WAITING
 
 
 def test_a_changed_file_is_indexed_again(tmp_path: Path) -> None:
@@ -194,7 +259,7 @@ def test_pictures_beyond_measure_are_refused(
     clean: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "a.mp4").write_bytes(clean.read_bytes())
-    monkeypatch.setattr(media, "MOST_PIXELS", 128 * 96 - 1)
+    monkeypatch.setattr(opening, "MOST_PIXELS", 128 * 96 - 1)
     assert "too large (found 128 x 96" in refused(tmp_path)
 
 

@@ -12,19 +12,20 @@ from assay.signals.travel import arm_travel, travel
 from assay.synth.pictures import film
 
 
-@pytest.mark.parametrize("shape", [(480, 640), (256, 256), (61, 83), (1, 1), (2160, 3840), (30, 40)])
+@pytest.mark.parametrize("shape", [(480, 640), (256, 256), (224, 224), (61, 83), (1, 1), (2160, 3840)])
 def test_thumbnails_are_box_means(shape: tuple[int, int]) -> None:
     rng = np.random.default_rng(0)
     luma = rng.integers(0, 256, (3, *shape), np.uint8)
     tap = Thumbnails()
-    tap.feed(luma[:2], np.zeros(2, np.int64))
-    tap.feed(luma[2:], np.zeros(1, np.int64))
+    tap.feed(luma[:2], np.zeros(2, np.int64), np.arange(2))
+    tap.feed(luma[2:], np.zeros(1, np.int64), np.arange(1))
     got = tap.value()
     by, bx = max(shape[0] // 60, 1), max(shape[1] // 80, 1)
     h, w = shape[0] // by, shape[1] // bx
     want = luma[:, : h * by, : w * bx].reshape(3, h, by, w, bx).mean((2, 4))
     assert got.shape == want.shape
     assert np.abs(got / GREY - want).max() <= 0.5 / GREY + 1e-9
+    assert np.array_equal(tap.mean(), (got.mean((1, 2)) / GREY).astype(np.float32))
 
 
 def test_digests_are_those_of_the_pictures() -> None:
@@ -34,11 +35,21 @@ def test_digests_are_those_of_the_pictures() -> None:
     luma[2, 8, 10] ^= 1  # the last pixel by one grey level
     tap = Digests()
     for part in np.split(luma, [1, 7, 40]):
-        tap.feed(part, np.zeros(len(part), np.int64))
+        tap.feed(part, np.zeros(len(part), np.int64), np.arange(len(part)))
     got = tap.value()
     assert got[0] == got[1]
     assert len(set(got.tolist())) == 299
     assert got[0] == 518994332  # the same for ever: stored digests stay comparable
+
+
+def test_a_picture_that_repeats_is_looked_at_once() -> None:
+    luma = np.random.default_rng(0).integers(0, 256, (5, 64, 88), np.uint8)
+    which = np.array([0, 0, 1, 2, 2, 2, 3, 4])
+    for tap, plain in ((Thumbnails(), Thumbnails()), (Digests(), Digests())):
+        tap.feed(luma[:2], np.arange(3), which[:3])
+        tap.feed(luma[2:], np.arange(5), which[3:] - 2)
+        plain.feed(luma[which], np.arange(8), np.arange(8))
+        assert np.array_equal(tap.value(), plain.value())
 
 
 @pytest.mark.parametrize("share", [1.0, 0.9, 0.8, 2 / 3, 0.5, 0.4, 1 / 3])

@@ -450,8 +450,8 @@ class Means:
     def __init__(self) -> None:
         self.found: list[float] = []
 
-    def feed(self, luma: Any, t: Any) -> None:
-        self.found += luma.mean(axis=(1, 2)).tolist()
+    def feed(self, luma: Any, t: Any, which: Any) -> None:
+        self.found += luma.mean(axis=(1, 2))[which].tolist()
 
     def value(self) -> Any:
         return self.found

@@ -205,8 +205,8 @@ class Kept:
     def __init__(self) -> None:
         self.kept: list[NDArray[np.uint8]] = []
 
-    def feed(self, planes: NDArray[np.uint8], t: NDArray[np.int64]) -> None:
-        self.kept += list(planes.copy())
+    def feed(self, planes: NDArray[np.uint8], t: NDArray[np.int64], which: NDArray[np.intp]) -> None:
+        self.kept += list(planes[which])
 
     def value(self) -> list[NDArray[np.uint8]]:
         return self.kept

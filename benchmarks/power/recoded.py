@@ -40,8 +40,8 @@ class _Keep:
     def __init__(self) -> None:
         self.kept: list[Film] = []
 
-    def feed(self, luma: Film, t: NDArray[np.int64]) -> None:
-        self.kept.append(luma.copy())
+    def feed(self, luma: Film, t: NDArray[np.int64], which: NDArray[np.intp]) -> None:
+        self.kept.append(luma[which])
 
     def value(self) -> Film:
         return np.concatenate(self.kept)

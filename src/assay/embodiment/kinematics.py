@@ -34,7 +34,7 @@ __all__ = ["Kernel", "Warm", "compiled", "link_poses", "points", "warm"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Kernel = Callable[..., None]
+Kernel = Callable[..., Any]
 
 
 def link_poses(

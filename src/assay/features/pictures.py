@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-import numpy as np
-
 from assay.errors import UnreadableError
 from assay.feature import feature
 from assay.media import Container, luma
 from assay.model import Clip, Episode, Role
-from assay.signals.pictures import GREY, Digests, Pictures, Thumbnails
+from assay.signals.pictures import Digests, Pictures, Thumbnails
 
 __all__ = ["pictures"]
 
@@ -25,23 +23,22 @@ def pictures(ep: Episode, containers: dict[str, Container | UnreadableError]) ->
     """
     clips = {s.name: s.clip for s in ep.by_role(Role.CAMERA, Role.DEPTH) if s.clip is not None}
     seen: dict[str, Pictures] = {}
-    for name in (name for name, found in containers.items() if isinstance(found, Container)):
-        with suppress(UnreadableError):  # a file that vanished or broke since it was indexed
-            seen[name] = _pass(clips[name])
+    for name, found in containers.items():
+        if isinstance(found, Container):
+            with suppress(UnreadableError):  # a file that vanished or broke since it was indexed
+                seen[name] = _pass(clips[name], found)
     return seen
 
 
-def _pass(clip: Clip) -> Pictures:
+def _pass(clip: Clip, found: Container) -> Pictures:
     thumbs, digests = Thumbnails(), Digests()
-    done = luma(clip, (thumbs, digests))
-    small = thumbs.value()
-    mean = small.mean((1, 2), dtype=np.float64) / GREY if len(small) else np.zeros(0)
+    done = luma(clip, (thumbs, digests), found)
     return Pictures(
         done.t,
         done.key,
-        mean.astype(np.float32),
+        thumbs.mean(),
         digests.value(),
-        small,
+        thumbs.value(),
         done.asked,
         done.missing,
         done.error,
