@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BELIEVED", "Offset", "offsets_of", "wander", "windows"]
+__all__ = ["BELIEVED", "Offset", "offsets_of", "towards", "wander", "windows"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -56,6 +56,16 @@ def offsets_of(found: Any) -> tuple[Offset, ...]:
         found = tuple(found.values())
     inner = getattr(found, "offsets", found)
     return tuple(o for one in inner for o in offsets_of(one)) if isinstance(inner, Iterable) else ()
+
+
+def towards(o: Offset, stream: str, against: Collection[str]) -> Offset | None:
+    """An absolute offset as the lateness of a stream against one of the others; None if of neither."""
+    if o.reference != "absolute":
+        return None
+    if o.stream == stream and o.against in against:
+        return o
+    turned = o.against == stream and o.stream in against
+    return replace(o, stream=o.against, against=o.stream, seconds=-o.seconds) if turned else None
 
 
 def windows(d: Ints, rows: int) -> tuple[Floats, Floats, NDArray[np.intp]]:

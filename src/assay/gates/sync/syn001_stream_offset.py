@@ -52,13 +52,12 @@ from assay.features.content import Content
 from assay.gate import Abstain, Case, Evidence, NotApplicable, Outcome, gate, param
 from assay.model import Clock, Episode, Kind, Role, Stream
 from assay.signals.content_lag import Estimate
-from assay.signals.offsets import BELIEVED, Offset, offsets_of, wander, windows
-from assay.synth import retime, teleop
+from assay.signals.offsets import BELIEVED, Offset, offsets_of, towards
+from assay.signals.stamp_pair import apart, mute, received_early, swayed
+from assay.synth import teleop
+from assay.synth.lateness import CAMERA, declares, late, logged, one_clock, slow, stopped
 
-_CAMERA = "observation.images.cam_0"
-_REAL = (Clock.SENSOR, Clock.RECEIVE)
 _JOINTS = (Role.JOINT_POSITION, Role.REQUEST)
-_DAY = 86_400.0
 _METHOD = 0.5 / 30  # s; estimators of the lag itself disagree by more than a picture (docs/power/SYN001.md)
 
 
@@ -78,31 +77,6 @@ class Params:
     )
 
 
-def _late(seconds: float, clock: Clock = Clock.SENSOR, shape: str = "flat") -> Episode:
-    """The camera's own stamps; late throughout, in a half sine, or for a second amid the episode."""
-
-    def own(t: NDArray[np.int64]) -> NDArray[np.int64]:
-        x = np.linspace(0.0, 1.0, len(t))
-        part = {"flat": np.ones(len(t)), "bow": np.sin(np.pi * x), "amid": (x > 0.4) & (x < 0.5)}[shape]
-        noise = np.random.default_rng(1).normal(0.0, 1e5, len(t))
-        return t + np.rint(noise + seconds * 1e9 * part).astype(np.int64)
-
-    return retime(teleop(clock=clock), _CAMERA, own)
-
-
-def _stopped() -> Episode:
-    """A camera whose clock stands still."""
-    return retime(teleop(clock=Clock.SENSOR), _CAMERA, lambda t: np.full(len(t), t[0]))
-
-
-def _slow(share: float) -> Episode:
-    return retime(teleop(clock=Clock.SENSOR), _CAMERA, lambda t: (t * (1 + share)).astype(np.int64))
-
-
-def _one_clock(kind: Kind = Kind.SIMULATION, seconds: float = 0.0) -> Episode:
-    return replace(_late(seconds), sync="one-clock", kind=kind)
-
-
 def _seen(*seconds: float, u: float = 0.008, why: str = "") -> dict[str, Any]:
     """What content says at the ends (or of the whole); NaN is an end that it cannot tell."""
     long = 10.0 / max(len(seconds), 1)
@@ -110,54 +84,33 @@ def _seen(*seconds: float, u: float = 0.008, why: str = "") -> dict[str, Any]:
         Estimate(x, u, "" if np.isfinite(x) else "still", t0=i * long, t1=(i + 1) * long)
         for i, x in enumerate(seconds)
     )
-    return {"content": {_CAMERA: Content(ends=parts, why=why)}}
+    return {"content": {CAMERA: Content(ends=parts, why=why)}}
 
 
 def _clapped(seconds: float) -> dict[str, Any]:
-    clap = Offset(_CAMERA, "observation.state", 0, 10**9, seconds, 2e-3, "claps", end="start")
+    clap = Offset(CAMERA, "observation.state", 0, 10**9, seconds, 2e-3, "claps", end="start")
     return {"claps": (clap,), **_seen(why="not-calibrated")}
 
 
-def _logged(seconds: float, bow: float = 0.0) -> Episode:
-    """Stamps of one instant, the recorder's 3 ms after them; the camera's own are moved, its ends apart.
-
-    With a bow the camera's own stamps are early by up to so many seconds amid the episode.
-    """
-    ep = _late(0.0)
-    for s in ep.streams:
-        ep = ep.with_stream(replace(s, t=s.t + 10**9, stamps={Clock.LOG: s.t + 10**9 + 3_000_000}))
-    camera = ep.stream(_CAMERA)
-    assert camera is not None
-    t = np.linspace(camera.t[0], camera.t[-1], 200).astype(np.int64)
-    log = t + round((0.003 - seconds) * 1e9)
-    t = t - np.rint(bow * 1e9 * np.sin(np.pi * np.linspace(0, 1, 200))).astype(np.int64)
-    return ep.with_stream(replace(camera, t=t, x=camera.x[:200], stamps={Clock.LOG: log}))
-
-
-def _declared(offset: float, u: float | None = 3e-3) -> Episode:
-    ep, about = teleop(), f"cameras/{_CAMERA}"
-    return replace(ep, meta={**ep.meta, f"{about}/offset": offset, f"{about}/offset_u": u})
-
-
 CASES = (
-    Case("stamps of one instant", lambda: _late(0.0), "pass"),
-    Case("30 ms late", lambda: _late(0.030), "pass"),
-    Case("37 ms late", lambda: _late(0.037), "fail", at=(0.0, 10.0), channel="absolute"),
-    Case("37 ms early, stamped at receipt", lambda: _late(-0.037, Clock.RECEIVE), "fail", channel="absolute"),
-    Case("drifts by 20 ms over the episode", lambda: _slow(0.002), "pass"),
+    Case("stamps of one instant", lambda: late(0.0), "pass"),
+    Case("30 ms late", lambda: late(0.030), "pass"),
+    Case("37 ms late", lambda: late(0.037), "fail", at=(0.0, 10.0), channel="absolute"),
+    Case("37 ms early, stamped at receipt", lambda: late(-0.037, Clock.RECEIVE), "fail", channel="absolute"),
+    Case("drifts by 20 ms over the episode", lambda: slow(0.002), "pass"),
     Case(
-        "drifts by 50 ms over the episode", lambda: _slow(0.005), "fail", at=(6.5, 10.1), channel="absolute",
+        "drifts by 50 ms over the episode", lambda: slow(0.005), "fail", at=(6.5, 10.1), channel="absolute",
     ),
-    Case("25 ms late amid the episode", lambda: _late(0.025, shape="bow"), "pass"),
-    Case("100 ms late amid the episode, both ends meet", lambda: _late(0.1, shape="bow"), "fail",
+    Case("25 ms late amid the episode", lambda: late(0.025, shape="bow"), "pass"),
+    Case("100 ms late amid the episode, both ends meet", lambda: late(0.1, shape="bow"), "fail",
          at=(0.9, 9.1), channel="absolute"),
-    Case("40 ms early for a second", lambda: _late(-0.04, shape="amid"), "fail", at=(3.9, 5.1),
+    Case("40 ms early for a second", lambda: late(-0.04, shape="amid"), "fail", at=(3.9, 5.1),
          channel="absolute"),
     Case("one stamp for camera and joints", lambda: teleop(clock=Clock.SENSOR), "abstain",
          features=lambda: _seen(why="not-calibrated")),
     Case("one stamp for both, content as the corpus", lambda: teleop(clock=Clock.SENSOR), "pass",
          features=lambda: _seen(0.012)),
-    Case("a clock that stands still", _stopped, "abstain",
+    Case("a clock that stands still", stopped, "abstain",
          features=lambda: _seen(why="not-calibrated")),
     Case("content: 12 ms from the corpus", teleop, "pass", features=lambda: _seen(0.012)),
     Case("content: two pictures late", teleop, "fail", at=(0.0, 10.0), channel="deviation",
@@ -174,32 +127,32 @@ CASES = (
     Case("not decoded", teleop, "abstain", reason="not-decoded", features=lambda: _seen(why="not-decoded")),
     Case("claps 20 ms apart", teleop, "pass", features=lambda: _clapped(0.020)),
     Case("claps 40 ms apart", teleop, "fail", channel="absolute", features=lambda: _clapped(-0.040)),
-    Case("declared 10 ms late, content agrees", lambda: _declared(0.010), "pass",
+    Case("declared 10 ms late, content agrees", lambda: declares(0.010), "pass",
          features=lambda: _seen(0.0, u=0.006)),
-    Case("declared 60 ms late, content agrees", lambda: _declared(0.060), "fail", channel="absolute",
+    Case("declared 60 ms late, content agrees", lambda: declares(0.060), "fail", channel="absolute",
          features=lambda: _seen(0.0)),
-    Case("declared 10 ms late without an error", lambda: _declared(0.010, None), "abstain",
+    Case("declared 10 ms late without an error", lambda: declares(0.010, None), "abstain",
          reason="not-declared", features=lambda: _seen(0.0)),
-    Case("declared 10 ms late, pictures run 230 ms after joints", lambda: _declared(0.010), "abstain",
+    Case("declared 10 ms late, pictures run 230 ms after joints", lambda: declares(0.010), "abstain",
          reason="reference-noisy",
-         features=lambda: {"content": {_CAMERA: replace(_seen(0.0)["content"][_CAMERA], lag=0.230)}}),
-    Case("stamped 30 ms after the log, both ends meet", lambda: _logged(0.033), "pass"),
-    Case("stamped 47 ms after the log, both ends meet", lambda: _logged(0.050), "fail", channel="absolute"),
-    Case("stamps 20 ms early against the log amid the episode", lambda: _logged(0.0, bow=0.02), "pass"),
-    Case("stamps 150 ms early against the log amid the episode", lambda: _logged(0.0, bow=0.15), "abstain",
+         features=lambda: {"content": {CAMERA: replace(_seen(0.0)["content"][CAMERA], lag=0.230)}}),
+    Case("stamped 30 ms after the log, both ends meet", lambda: logged(0.033), "pass"),
+    Case("stamped 47 ms after the log, both ends meet", lambda: logged(0.050), "fail", channel="absolute"),
+    Case("stamps 20 ms early against the log amid the episode", lambda: logged(0.0, bow=0.02), "pass"),
+    Case("stamps 150 ms early against the log amid the episode", lambda: logged(0.0, bow=0.15), "abstain",
          reason="reference-noisy"),
-    Case("stamps 37 ms late, content as the corpus", lambda: _late(0.037), "fail", channel="absolute",
+    Case("stamps 37 ms late, content as the corpus", lambda: late(0.037), "fail", channel="absolute",
          features=lambda: _seen(0.0)),
-    Case("stamps of one instant, content three pictures late", lambda: _late(0.0), "fail",
+    Case("stamps of one instant, content three pictures late", lambda: late(0.0), "fail",
          channel="deviation", features=lambda: _seen(0.1)),
-    Case("one simulator clock, declared", _one_clock, "n/a"),
+    Case("one simulator clock, declared", one_clock, "n/a"),
     Case(
-        "one clock declared for a robot, 37 ms late", lambda: _one_clock(Kind.TELEOPERATION, 0.037), "fail",
+        "one clock declared for a robot, 37 ms late", lambda: one_clock(Kind.TELEOPERATION, 0.037), "fail",
         channel="absolute",
     ),
     Case("no camera at all", lambda: teleop(cameras=0), "abstain", reason="absent-stream"),
     Case(
-        "a declared camera that is not there", lambda: teleop().without_stream(_CAMERA), "abstain",
+        "a declared camera that is not there", lambda: teleop().without_stream(CAMERA), "abstain",
         reason="absent-stream",
     ),
     Case(
@@ -254,30 +207,19 @@ def _all(
     if not told and spoken:
         yield _bounded(camera, joints[0], seen, p)
     elif not told:
-        yield Abstain("nominal-clock", _mute(camera, joints[0]), camera.name, "absolute")
-
-
-def _mute(camera: Stream, joints: Stream) -> str:
-    """Why the stamps of the two say nothing of their offset; empty where they do."""
-    for one in (camera, joints):
-        if one.clock not in _REAL:
-            return f"{one.name} is stamped by its {one.clock} clock"
-        if len(one) > 1 and one.t.min() == one.t.max():
-            return f"the stamps of {one.name} never move"
-    if len(camera) > 1 and np.array_equal(camera.t, joints.t):
-        return f"{camera.name} and {joints.name} share every stamp to the ns: one clock, written twice"
-    return ""
+        yield Abstain("nominal-clock", mute(camera, joints[0]), camera.name, "absolute")
 
 
 def _absolute(
     ep: Episode, camera: Stream, joints: Sequence[Stream], seen: Content, events: Sequence[Offset], p: Params
 ) -> Iterator[Outcome]:
     """What stamps, events and a declared offset say, each on its own."""
-    if not _mute(camera, joints[0]):
+    if not mute(camera, joints[0]):
         yield _offset(camera, joints[0], p)
         yield from _between(camera, joints[0], p)
         yield from _impossible(camera, joints[0], p)
-    mine = [o for o in (_towards(o, camera, joints) for o in events) if o is not None]
+    names = {s.name for s in joints}
+    mine = [o for o in (towards(o, camera.name, names) for o in events) if o is not None]
     for by in dict.fromkeys(o.by for o in mine):
         yield _by_events(camera, joints[0], [o for o in mine if o.by == by], p)
     declared = (ep.meta.get(f"cameras/{camera.name}/{key}") for key in ("offset", "offset_u"))
@@ -291,20 +233,12 @@ def _absolute(
         yield _by_content(camera, joints[0], seen.ends, p, offset, u)
 
 
-def _towards(o: Offset, camera: Stream, joints: Sequence[Stream]) -> Offset | None:
-    """The offset as the camera's lateness against joints, if it is of these two."""
-    names = {s.name for s in joints}
-    if o.stream == camera.name and o.against in names and o.reference == "absolute":
-        return o
-    turned = o.against == camera.name and o.stream in names and o.reference == "absolute"
-    return replace(o, stream=o.against, against=o.stream, seconds=-o.seconds) if turned else None
-
-
 def _unproven(
     camera: Stream, joints: Sequence[Stream], alone: Sequence[Offset], p: Params
 ) -> Iterator[Evidence]:
     """What one clap alone says, without a verdict."""
-    mine = [o for o in (_towards(o, camera, joints) for o in alone) if o is not None]
+    names = {s.name for s in joints}
+    mine = [o for o in (towards(o, camera.name, names) for o in alone) if o is not None]
     if mine:
         note = "one pair of events may be a glitch beside a clap: two that agree would decide"
         yield replace(_by_events(camera, joints[0], mine, p), decides=False, note=note)
@@ -378,13 +312,7 @@ def _sense(value: NDArray[np.float64]) -> str:
 
 def _offset(camera: Stream, joints: Stream, p: Params) -> Evidence:
     """A sample for every window of paired rows; else the beginning and the end of the episode."""
-    if len(camera) == len(joints):
-        value, u, rows = windows(camera.t - joints.t, int(p.pairs))
-        t0, t1 = joints.t[rows].T
-    else:
-        value, u = _edges(camera, joints), np.zeros(2)
-        n = min(max(int(p.pairs), 1), len(camera), len(joints))
-        t0, t1 = joints.t[[0, -n]], joints.t[[n - 1, -1]]
+    value, u, t0, t1 = apart(camera, joints, int(p.pairs))
     worst = value[int(np.argmax(np.abs(value)))]
     when = "after" if worst > 0 else "before"  # a picture taken later shows a later scene
     return Evidence(
@@ -395,48 +323,19 @@ def _offset(camera: Stream, joints: Stream, p: Params) -> Evidence:
 
 def _between(camera: Stream, joints: Stream, p: Params) -> Iterator[Abstain]:
     """Whether a later clock contradicts that unpaired stamps which meet at the ends do so in between."""
-    both = (camera, joints)
-    later = next((c for c in (Clock.RECEIVE, Clock.LOG) if all(_further(s, c) for s in both)), None)
-    if len(camera) == len(joints) or later is None:
-        return
-    changed = wander((camera.t, camera.stamps[later]), (joints.t, joints.stamps[later]))
+    changed, later = swayed(camera, joints) or (0.0, "")
     if changed > _limit(camera, p):
         detail = f"the way to the {later} stamp changes by {changed * 1e3:.0f} ms: the clock, or a long queue"
         yield Abstain("reference-noisy", detail, camera.name, "absolute")
 
 
-def _further(stream: Stream, clock: Clock) -> bool:
-    return stream.clock is not clock and len(stream.stamps.get(clock, ())) == len(stream)
-
-
 def _impossible(camera: Stream, joints: Stream, p: Params) -> Iterator[Evidence]:
     """Stamps of one of the two that lie after their receipt, which the other's do not: by how much."""
-    ways = [_way(camera), _way(joints)]
-    late = [-way > _limit(camera, p) for way in ways]
-    if sum(late) == 1 and max(ways) >= 0:
+    found = received_early((camera, joints), _limit(camera, p))
+    if found is not None:
+        value, u, name = found
         yield Evidence.single(
-            abs(ways[1] - ways[0]), int(camera.t[0]), int(camera.t[-1]), unit="s", limit=_limit(camera, p),
-            u=max(ways) / 3**0.5, stream=camera.name, against=joints.name, channel="absolute", by="stamps",
-            note=f"{(camera if late[0] else joints).name} is stamped after it was received",
+            value, int(camera.t[0]), int(camera.t[-1]), unit="s", limit=_limit(camera, p), u=u,
+            stream=camera.name, against=joints.name, channel="absolute", by="stamps",
+            note=f"{name} is stamped after it was received",
         )  # fmt: skip
-
-
-def _way(stream: Stream) -> float:
-    """Seconds from a stream's stamps to those of receipt, else of the log: the median.
-
-    NaN without these, or where they count from another date. Receipt goes first: DROID's log is when a
-    control step began, which is before its pictures are taken.
-    """
-    later = next(
-        (c for c in (Clock.RECEIVE, Clock.LOG) if c is not stream.clock and c in stream.stamps), None
-    )
-    if later is None or len(stream.stamps[later]) != len(stream):
-        return float("nan")
-    there = stream.stamps[later]
-    both = (there > 0) & (stream.t > 0)
-    way = float(np.median((there - stream.t)[both])) * 1e-9 if both.any() else float("nan")
-    return way if abs(way) < _DAY else float("nan")
-
-
-def _edges(camera: Stream, joints: Stream) -> NDArray[Any]:
-    return np.array([camera.t[0] - joints.t[0], camera.t[-1] - joints.t[-1]]) * 1e-9

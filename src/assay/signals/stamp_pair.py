@@ -1,0 +1,97 @@
+"""What the stamps of two streams say of their offset, and when they say nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.model import Clock, Stream
+from assay.signals.offsets import wander, windows
+
+__all__ = ["apart", "mute", "received_early", "swayed"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_REAL: Final = (Clock.SENSOR, Clock.RECEIVE)
+_LATER: Final = (Clock.RECEIVE, Clock.LOG)
+_DAY: Final = 86_400.0
+
+
+def mute(a: Stream, b: Stream) -> str:
+    """Why the stamps of two streams say nothing of their offset; empty where they do."""
+    for one in (a, b):
+        if one.clock not in _REAL:
+            return f"{one.name} is stamped by its {one.clock} clock"
+        if len(one) > 1 and one.t.min() == one.t.max():
+            return f"the stamps of {one.name} never move"
+    if len(a) > 1 and np.array_equal(a.t, b.t):
+        return f"{a.name} and {b.name} share every stamp to the ns: one clock, written twice"
+    return ""
+
+
+def apart(a: Stream, b: Stream, rows: int) -> tuple[Floats, Floats, Ints, Ints]:
+    """How much later one stream is stamped than the other.
+
+    Args:
+        a: with a sample at least.
+        b: the other, likewise.
+        rows: how many a window has.
+
+    Returns:
+        (k,) s, the offset in every window of paired rows, else at the two ends; (k,) s, its error; (k,) ns
+        where each window begins and where it ends, by b.
+    """
+    if len(a) == len(b):
+        value, u, at = windows(a.t - b.t, rows)
+        t0, t1 = b.t[at].T
+        return value, u, t0, t1
+    value = np.array([a.t[0] - b.t[0], a.t[-1] - b.t[-1]]) * 1e-9
+    n = min(max(rows, 1), len(a), len(b))
+    return value, np.zeros(2), b.t[[0, -n]], b.t[[n - 1, -1]]
+
+
+def swayed(a: Stream, b: Stream) -> tuple[float, Clock] | None:
+    """By how many seconds the way to a later clock changes from one stream to the other, and that clock.
+
+    None where rows are paired, which need no such clock, or where none stamped both.
+    """
+    later = next((c for c in _LATER if _further(a, c) and _further(b, c)), None)
+    if len(a) == len(b) or later is None:
+        return None
+    return wander((a.t, a.stamps[later]), (b.t, b.stamps[later])), later
+
+
+def _further(stream: Stream, clock: Clock) -> bool:
+    return stream.clock is not clock and len(stream.stamps.get(clock, ())) == len(stream)
+
+
+def received_early(pair: Sequence[Stream], limit: float) -> tuple[float, float, str] | None:
+    """Stamps of one of two streams that lie after their receipt by more than a limit, the other's not.
+
+    Returns:
+        s, by how much the two differ; s, its standard uncertainty; the stream's name; or None.
+    """
+    ways = [_way(stream) for stream in pair]
+    late = [-way > limit for way in ways]
+    if sum(late) != 1 or not max(ways) >= 0:
+        return None
+    return abs(ways[1] - ways[0]), max(ways) / 3**0.5, pair[late.index(True)].name
+
+
+def _way(stream: Stream) -> float:
+    """Seconds from a stream's stamps to those of receipt, else of the log: the median.
+
+    NaN without these, or where they count from another date. Receipt goes first: DROID's log is when a
+    control step began, which is before its pictures are taken.
+    """
+    later = next((c for c in _LATER if c is not stream.clock and c in stream.stamps), None)
+    if later is None or len(stream.stamps[later]) != len(stream):
+        return float("nan")
+    there = stream.stamps[later]
+    both = (there > 0) & (stream.t > 0)
+    way = float(np.median((there - stream.t)[both])) * 1e-9 if both.any() else float("nan")
+    return way if abs(way) < _DAY else float("nan")
