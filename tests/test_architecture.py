@@ -40,7 +40,7 @@ TIERS = {
     "decide": {
         *{"corpus", "calibrate", "plan", "store", "engine", "profile", "audit", "transfer", "accept"},
         *{"record", "inject", "tables", "parts", "tally", "rejudge", "inspection", "attribution"},
-        *{"proposal", "remedy"},
+        *{"proposal", "remedy", "unmatched"},
     },
     "present": {"cli", "terminal", "report", "view", "export", "docs"},
 }

@@ -52,6 +52,55 @@ def test_a_part_that_is_absent_is_missed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "more", "cure"),
+    [
+        ("wal", "", 'strip = ["k"]'),
+        ("alk", "", 'strip = ["w"]'),
+        ("walk_smpl", "", 'path = "human/{stem}_smpl.pt"'),
+        ("subject_walk", "", 'path = "human/subject_{stem}.pt"'),
+        ("take7", "", 'files = { "walk" = "human/take7.pt" }, one for each'),
+    ],
+)
+def test_a_part_of_another_name_is_found_by_what_is_said(
+    name: str, more: str, cure: str, tmp_path: Path
+) -> None:
+    """Before: one clip and one file are named with the remedy; after it, the file is the clip's."""
+    corpus(tmp_path / "c", HUMAN)
+    (tmp_path / "c/human/walk.pt").rename(tmp_path / f"c/human/{name}.pt")
+    found = discover(tmp_path / "c")
+    assert found.unmatched == (
+        "no episode has its file of [parts.human]: walk wants human/walk.pt, and "
+        f"human/{name}.pt is there; in assay.toml, under [parts.human]: {cure}"
+    )
+    assert found.unmatched in {line.evidence for line in inspect(found)}
+    said = cure.removesuffix(", one for each")
+    sheet = f"[parts.human]\n{said}\n" if said.startswith("path") else f"{HUMAN}{said}\n"
+    (tmp_path / "c/assay.toml").write_text(sheet)
+    after = discover(tmp_path / "c")
+    assert after.unmatched == ""
+    assert [s.name for s in opened(after).by_role(Role.HUMAN_BODY)] == ["human/body_pos"]
+
+
+def test_each_end_of_a_clip_is_taken_off_in_turn_and_never_all_of_it(tmp_path: Path) -> None:
+    found = corpus(tmp_path / "c", HUMAN + 'strip = ["lk", "w", "a", ""]\n')
+    assert [p.path for p in found.listing.refs[0].parts if p.name == "human"] == ["human/a.pt"]
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("human/{stem}.npy", "no .npy file lies in human"),
+        ("people/{stem}.pt", "no .pt file lies in people"),
+        ("../{stem}.pt", "no .pt file lies in .."),
+    ],
+)
+def test_a_part_of_which_there_is_no_file_is_said_so(path: str, why: str, tmp_path: Path) -> None:
+    (tmp_path / "outside.pt").write_bytes(b"")
+    found = corpus(tmp_path / "c", HUMAN.replace("human/{stem}.pt", path))
+    assert found.unmatched.endswith(f"wants {path.format(stem='walk')}, and {why}")
+
+
+@pytest.mark.parametrize(
     ("said", "robot", "human"),
     [("", None, None), ("fps = 50\n", 50, None), ("fps = 50\n" + HUMAN + "fps = 30\n", 50, 30)],
 )

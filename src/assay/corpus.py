@@ -21,6 +21,7 @@ from assay.parts import attach, misfits
 from assay.reader import Probe, Reader
 from assay.sheet import Item, Origin, Sheet, lay
 from assay.sheet_file import parse_sheet
+from assay.unmatched import unmatched
 
 __all__ = ["Corpus", "discover"]
 
@@ -64,6 +65,11 @@ class Corpus:
         """Why the corpus's own sheet counts for nothing; empty where it is read, or not there."""
         mine = (c.found for c in self.listing.claims if (c.topic, c.where) == ("readable", SHEET))
         return next(mine, "")
+
+    @property
+    def unmatched(self) -> str:
+        """Why no episode has its file of a part that the sheet declares; empty where one has."""
+        return next(unmatched(self.listing, self.sheet), "")
 
     @property
     def beside(self) -> list[str]:

@@ -68,6 +68,8 @@ def inspect(corpus: Corpus) -> list[Line]:
                       "measured", _declared(corpus)))  # fmt: skip
     if corpus.refused:
         lines.append(Line(SHEET, "ignored as a whole", "unresolved", corpus.refused))
+    if corpus.unmatched:
+        lines.append(Line("parts", "", "unresolved", corpus.unmatched))
     lines += _beside(corpus)
     episode = first_episode(corpus)
     items = _items(corpus, episode)

@@ -1,10 +1,11 @@
 """Episodes made of several files: the robot's clip, and beside it the human it came from, a video, a log.
 
 ``[parts.human] path = "human/{stem}.pt"`` in the sheet adds one file to each episode: ``{id}`` is the
-episode's id, ``{stem}`` the name of its first file without the last ending. All parts open into one
-`Episode`, each stream under ``part/stream`` and on its own clock: its rate is its own file's or its ``fps``,
-never the corpus's. How the clocks of two parts relate is declared (``offset``), or it is not known, and gates
-that need it estimate it or abstain.
+episode's id, ``{stem}`` the name of its first file without the last ending, and without what ``strip`` takes
+off its ends; ``[parts.human.files]`` names single files by id or stem. All parts open into one `Episode`,
+each stream under ``part/stream`` and on its own clock: its rate is its own file's or its ``fps``, never the
+corpus's. How the clocks of two parts relate is declared (``offset``), or it is not known, and gates that need
+it estimate it or abstain.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from assay.inside import path_inside
 from assay.model import Claim, Episode, Listing, Part, Ref, Role, Stream, StreamDecl
 from assay.sheet import Sheet, apply
 
-__all__ = ["attach", "misfits", "open_episode"]
+__all__ = ["attach", "misfits", "open_episode", "stem_of"]
 
 HUMAN: Final = "human"
 """The part of this name is the human source: the sheet that declares it makes the delivery owe it."""
@@ -89,13 +90,29 @@ def _kept(declared: tuple[StreamDecl, ...], part: str, streams: Sequence[Stream]
 
 def _declared(sheet: Sheet, names: list[str], ref: Ref) -> Iterator[Part]:
     mine = sheet.for_episode(ref.id)
-    stem = PurePosixPath(ref.parts[0].path).stem if ref.parts else ref.id
     for name in names:
-        template = mine.get(f"parts/{name}/path")
-        if template is not None:
-            path = template.replace("{id}", ref.id).replace("{stem}", stem)
+        path = _path(mine, f"parts/{name}", ref)
+        if path is not None:
             key = {"declared_by": "sheet", "offset": mine.get(f"parts/{name}/offset")}
             yield Part(name, mine.get(f"parts/{name}/reader", ""), path, key)
+
+
+def _path(sheet: Sheet, part: str, ref: Ref) -> str | None:
+    """Where the file of a part is: as it is listed, else by the template."""
+    stem = stem_of(ref)
+    listed = sheet.get(f"{part}/files/{ref.id}") or sheet.get(f"{part}/files/{stem}")
+    template: str | None = listed or sheet.get(f"{part}/path")
+    for affix in () if listed else sheet.get(f"{part}/strip", ()):
+        rest = stem.removesuffix(affix) if stem.endswith(affix) else stem.removeprefix(affix)
+        stem = rest or stem
+    return (
+        template if listed or template is None else template.replace("{id}", ref.id).replace("{stem}", stem)
+    )
+
+
+def stem_of(ref: Ref) -> str:
+    """The name of an episode's first file without its last ending."""
+    return PurePosixPath(ref.parts[0].path).stem if ref.parts else ref.id
 
 
 def _part(

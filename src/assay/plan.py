@@ -194,6 +194,7 @@ def _corpus(corpus: Corpus) -> dict[str, Any]:
         "digest": corpus.digest,
         "beside": corpus.beside,
         "refused": corpus.refused,
+        "unmatched": corpus.unmatched,
         "roles": sorted(corpus.listing.roles),
     }
 

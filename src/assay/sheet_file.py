@@ -105,9 +105,15 @@ def _template(path: str) -> str:
 
 
 class PartSheet(_Table):
-    """A further file of each episode, by a template with ``{id}`` or ``{stem}``."""
+    """A further file of each episode, by a template with ``{id}`` or ``{stem}``.
+
+    ``strip``: what is taken off the beginning or end of ``{stem}``, each in turn, where the clips' names hold
+    more than the parts' do. ``files``: paths of single parts, by the id or stem of the clip, before ``path``.
+    """
 
     path: Annotated[str, AfterValidator(_template)]
+    strip: list[str] | None = None
+    files: dict[str, str] = {}
     reader: str | None = None
     fps: float | None = _RATE
     """Its rate, Hz, where its file states none; the corpus's ``fps`` is not that of a part."""

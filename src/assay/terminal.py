@@ -52,6 +52,7 @@ def closing(run: Run, report: str, proposal: Sequence[str] = ()) -> list[str]:
     people = s.get("profile") == HUMAN_SOURCE
     lines = [_corpus_line(c, people=people) for c in s["corpora"][:2]]
     lines += [f"ignored     the whole sheet: {c['refused']}" for c in s["corpora"][:2] if c.get("refused")]
+    lines += [f"parts       {c['unmatched']}" for c in s["corpora"][:2] if c.get("unmatched")]
     lines += [
         f"not judged  files of {', '.join(c['beside'])} in the same folder; assay inspect says which"
         for c in s["corpora"][:2]
