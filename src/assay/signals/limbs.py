@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.embodiment import Embodiment
-from assay.embodiment.kinematics import link_poses
-from assay.embodiment.rotation import rotate
+from assay.embodiment.kinematics import compiled, link_poses
 from assay.embodiment.tree import FIXED, Tree
+from assay.signals.loops import ready
+from assay.signals.quantile import median
 
 __all__ = ["Hands", "human_hands", "robot_limbs"]
 
@@ -57,44 +59,105 @@ def robot_limbs(body: Embodiment, joint: NDArray[np.intp], q: Floats) -> tuple[H
     tree = body.tree
     if tree is None:
         return None, None
-    there = set(joint.tolist())
-    torso, known = _arms(body)
-    arms = [arm for arm in known if arm.columns <= there]
-    feet = [link for link, columns in _feet(body) if columns <= there]
-    if not arms and not feet:
+    here = _recorded(body, tuple(joint.tolist()))
+    if not here.names:
         return None, None
-    names = [torso, *(arm.shoulder for arm in arms), *(arm.end for arm in arms), *feet]
-    p, quat = link_poses(tree, _columns(tree, joint, q), links=names)
-    k = len(arms)
-    standing = p[:, 1 + 2 * k :] if feet else None
-    if not arms:
+    p, quat = link_poses(tree, _columns(tree, joint, q), links=here.names)
+    k = len(here.sides)
+    standing = p[:, 1 + 2 * k :] if len(here.names) > 1 + 2 * k else None
+    if not k:
         return None, standing
-    inverse = quat[:, :1] * [1.0, -1.0, -1.0, -1.0]
-    seen = rotate(inverse, p[:, 1 + k : 1 + 2 * k] - p[:, 1 : 1 + k])
+    seen = np.empty((len(q), k, 3))
+    compiled(_from_torso, "void(float64[:,:,::1], float64[:,:,::1], float64[:,:,::1])")[0](p, quat, seen)
+    return Hands(seen, here.reach, here.fronted, here.sides), standing
+
+
+# Of links in the order torso, shoulders, hands: from each shoulder to its hand as the torso sees it.
+def _from_torso(p, quat, seen):  # type: ignore[no-untyped-def]
+    hands = seen.shape[1]
+    for i in range(len(p)):
+        w, x, y, z = quat[i, 0, 0], -quat[i, 0, 1], -quat[i, 0, 2], -quat[i, 0, 3]
+        for k in range(hands):
+            shoulder, hand = p[i, 1 + k], p[i, 1 + hands + k]
+            a, b, c = hand[0] - shoulder[0], hand[1] - shoulder[1], hand[2] - shoulder[2]
+            d, e, f = 2.0 * (y * c - z * b), 2.0 * (z * a - x * c), 2.0 * (x * b - y * a)
+            seen[i, k, 0] = a + w * d + (y * f - z * e)
+            seen[i, k, 1] = b + w * e + (z * d - x * f)
+            seen[i, k, 2] = c + w * f + (x * e - y * d)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Here:
+    """Of a robot of which some joints are recorded: torso, shoulders, hands and feet; k reaches and sides."""
+
+    names: tuple[str, ...]
+    reach: Floats
+    sides: tuple[str, ...]
+    fronted: bool
+
+
+@lru_cache(maxsize=64)
+def _recorded(body: Embodiment, joint: tuple[int, ...]) -> _Here:
+    torso, known = _arms(body)
+    arms = [arm for arm in known if arm.columns <= set(joint)]
+    feet = [link for link, columns in _feet(body) if columns <= set(joint)]
+    names = (torso, *(arm.shoulder for arm in arms), *(arm.end for arm in arms), *feet)
     reach = np.array([a.reach for a in arms])
-    return Hands(seen, reach, len(known) > 1, tuple(a.side for a in arms)), standing
+    return _Here(names if arms or feet else (), reach, tuple(a.side for a in arms), len(known) > 1)
 
 
-def human_hands(x: Floats, names: Sequence[str]) -> Hands | None:
+def human_hands(x: Floats, names: tuple[str, ...]) -> Hands | None:
     """Hands of a human whose joints ``names`` are at ``x`` (m, J, 3) m, in any frame; None if they lack."""
+    found = _human(names)
+    if found is None:
+        return None
+    at, sides = found
+    seen, bones = np.empty((len(x), len(sides), 3)), np.empty((len(sides), len(x)))
+    signature = "void(float64[:,:,::1], int64[::1], float64[:,:,::1], float64[:,::1])"
+    compiled(_from_chest, signature)[0](ready(x), at, seen, bones)
+    return Hands(seen, np.array([_usual(length) for length in bones]), True, sides)
+
+
+@lru_cache(maxsize=64)
+def _human(names: tuple[str, ...]) -> tuple[NDArray[np.int64], tuple[str, ...]] | None:
+    """Columns of origin, neck and both shoulders, then of shoulder, elbow and wrist of each arm; the arms."""
     at = {name: i for i, name in enumerate(names)}
     origin = next((n for n in _ORIGIN if n in at), None)
     if origin is None or not {"neck", "left_shoulder", "right_shoulder"} <= at.keys():
         return None
-    sides = [s for s in ("left", "right") if {f"{s}_elbow", f"{s}_wrist"} <= at.keys()]
-    if not sides:
-        return None
-    up = _unit(x[:, at["neck"]] - x[:, at[origin]])
-    left = x[:, at["left_shoulder"]] - x[:, at["right_shoulder"]]
-    forward = _unit(np.cross(left, up))
-    frame = np.stack([forward, np.cross(up, forward), up], axis=1)
-    seen, reach = [], []
-    for side in sides:
-        shoulder, elbow, wrist = (x[:, at[f"{side}_{part}"]] for part in ("shoulder", "elbow", "wrist"))
-        seen.append(np.einsum("mij,mj->mi", frame, wrist - shoulder))
-        bones = np.linalg.norm(elbow - shoulder, axis=1) + np.linalg.norm(wrist - elbow, axis=1)
-        reach.append(float(np.nanmedian(bones)) if np.isfinite(bones).any() else np.nan)
-    return Hands(np.stack(seen, axis=1), np.array(reach), True, tuple(sides))
+    sides = tuple(s for s in ("left", "right") if {f"{s}_elbow", f"{s}_wrist"} <= at.keys())
+    chest = (origin, "neck", "left_shoulder", "right_shoulder")
+    arms = [f"{side}_{part}" for side in sides for part in ("shoulder", "elbow", "wrist")]
+    return (np.array([at[n] for n in (*chest, *arms)], np.int64), sides) if sides else None
+
+
+# The torso's axes: up from origin to neck, forward across up and the way to the left shoulder.
+def _from_chest(x, at, seen, bones):  # type: ignore[no-untyped-def]
+    for i in range(len(x)):
+        low, neck, left, right = x[i, at[0]], x[i, at[1]], x[i, at[2]], x[i, at[3]]
+        a, b, c = neck[0] - low[0], neck[1] - low[1], neck[2] - low[2]
+        size = math.sqrt(a * a + b * b + c * c)
+        a, b, c = a / size, b / size, c / size
+        d, e, f = left[0] - right[0], left[1] - right[1], left[2] - right[2]
+        u, v, w = e * c - f * b, f * a - d * c, d * b - e * a
+        size = math.sqrt(u * u + v * v + w * w)
+        u, v, w = u / size, v / size, w / size
+        for k in range(seen.shape[1]):
+            shoulder, elbow, wrist = x[i, at[4 + 3 * k]], x[i, at[5 + 3 * k]], x[i, at[6 + 3 * k]]
+            d, e, f = wrist[0] - shoulder[0], wrist[1] - shoulder[1], wrist[2] - shoulder[2]
+            seen[i, k, 0] = u * d + v * e + w * f
+            seen[i, k, 1] = (b * w - c * v) * d + (c * u - a * w) * e + (a * v - b * u) * f
+            seen[i, k, 2] = a * d + b * e + c * f
+            upper, lower = 0.0, 0.0
+            for j in range(3):
+                upper += (elbow[j] - shoulder[j]) * (elbow[j] - shoulder[j])
+                lower += (wrist[j] - elbow[j]) * (wrist[j] - elbow[j])
+            bones[k, i] = math.sqrt(upper) + math.sqrt(lower)
+
+
+def _usual(length: Floats) -> float:
+    """The median of lengths (m,) that are known; NaN where none is finite."""
+    return median(length[~np.isnan(length)]) if np.isfinite(length).any() else float("nan")
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,9 +228,3 @@ def _end(tree: Tree, hand: str, ends: Sequence[str]) -> int:
 def _length(tree: Tree, shoulder: int, end: int) -> float:
     chain = [i for i in _chain(tree, tree.links[end]) if i > shoulder]
     return float(sum(np.linalg.norm(tree.p[i]) for i in chain if shoulder in _chain(tree, tree.links[i])))
-
-
-def _unit(v: Floats) -> Floats:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        made: Floats = v / np.linalg.norm(v, axis=1, keepdims=True)
-    return made

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from assay.embodiment.kinematics import compiled
 
-__all__ = ["all_of_two", "any_of_two", "bends", "falling", "held", "laid", "largest", "latch", "median",
-           "ready", "told", "way"]  # fmt: skip
+__all__ = ["any_of_two", "bends", "falling", "held", "laid", "largest", "latch", "median", "ready",
+           "way"]  # fmt: skip
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.int8]
@@ -111,23 +111,7 @@ def _hold(flags, gap, shortest):  # type: ignore[no-untyped-def]
 
 def any_of_two(a: Flags, b: Flags) -> Flags:
     """(m,) yes where one is, else unknown where one is, else no."""
-    return _wins(a, b, _YES)
-
-
-def all_of_two(a: Flags, b: Flags) -> Flags:
-    """(m,) no where one is, else unknown where one is, else yes."""
-    return _wins(a, b, _NO)
-
-
-def _wins(a: Flags, b: Flags, flag: int) -> Flags:
-    made = np.empty(len(a), np.int8)
-    compiled(_either, "void(int8[::1], int8[::1], int64, int8[::1])")[0](a, b, flag, made)
-    return made
-
-
-def _either(a, b, flag, made):  # type: ignore[no-untyped-def]
-    for i in range(len(a)):
-        made[i] = flag if a[i] == flag or b[i] == flag else min(a[i], b[i])
+    return np.where((a == _YES) | (b == _YES), np.int8(_YES), np.minimum(a, b))
 
 
 def largest(v: Floats, half: int) -> Floats:
@@ -248,23 +232,3 @@ def _way(x, half, rate, straight, made):  # type: ignore[no-untyped-def]
                     if math.isnan(change):
                         break
             made[i, k] = (math.sqrt(total) if straight else total) / took
-
-
-def told(moves: Flags, acts: Flags, still: NDArray[np.bool_], codes: Flags) -> Flags:
-    """(m,) ``codes`` (5,) for: cannot be told, still, moves, acts, both."""
-    made = np.empty(len(moves), np.int8)
-    signature = "void(int8[::1], int8[::1], boolean[::1], int8[::1], int8[::1])"
-    compiled(_told, signature)[0](moves, acts, still, codes, made)
-    return made
-
-
-def _told(moves, acts, still, codes, made):  # type: ignore[no-untyped-def]
-    for i in range(len(moves)):
-        if moves[i] == _NO and acts[i] == _NO and still[i]:
-            made[i] = codes[1]
-        elif moves[i] == _YES and acts[i] != _UNKNOWN:
-            made[i] = codes[4] if acts[i] == _YES else codes[2]
-        elif moves[i] == _NO and acts[i] == _YES:
-            made[i] = codes[3]
-        else:
-            made[i] = codes[0]

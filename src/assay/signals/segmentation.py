@@ -25,6 +25,7 @@ __all__ = [
     "Floats",
     "centred_median",
     "grid",
+    "half",
     "hold",
     "latch",
     "resample",
@@ -79,16 +80,16 @@ def speed(x: Floats, seconds: float) -> Floats:
 
     (m, ...). One-sided at the ends. Jitter of s m shows as s * sqrt(2) / seconds.
     """
-    made = way(x.reshape(len(x), prod(x.shape[1:-1]), x.shape[-1]), _half(seconds), GRID, straight=True)
+    made = way(x.reshape(len(x), prod(x.shape[1:-1]), x.shape[-1]), half(seconds), GRID, straight=True)
     return made.reshape(x.shape[:-1])
 
 
 def swing(q: Floats, seconds: float) -> Floats:
     """The largest change of a column of (m, c) in ``seconds`` around each grid sample, per second; (m,)."""
-    return way(q[:, None], _half(seconds), GRID, straight=False)[:, 0]
+    return way(q[:, None], half(seconds), GRID, straight=False)[:, 0]
 
 
-def _half(seconds: float) -> int:
+def half(seconds: float) -> int:
     """Grid samples on either side that a window of some seconds reaches to, one at least."""
     return max(1, round(seconds * GRID / 2))
 
