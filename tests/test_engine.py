@@ -1,6 +1,7 @@
 """The local engine: what dies costs one episode, what is interrupted goes on, order is nothing."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -251,6 +252,24 @@ def test_a_changed_corpus_refuses_to_resume(tmp_path: Path) -> None:
     run(root, out=tmp_path / "run", gates=GATES, profile=PROFILE, jobs=1)
     np.savez(root / "ep_000.npz", t=np.arange(10) * 100_000_000, x=np.zeros((10, 1)))
     with pytest.raises(RunError, match="what is measured changed since this run began"):
+        run(root, out=tmp_path / "run", gates=GATES, profile=PROFILE, jobs=1, resume=True)
+
+
+def test_a_file_edited_with_its_size_and_time_kept_refuses_to_resume(tmp_path: Path) -> None:
+    root = toy_corpus(tmp_path / "corpus", flights(1))
+    run(root, out=tmp_path / "run", gates=GATES, profile=PROFILE, jobs=1)
+    copy = shutil.copytree(root, tmp_path / "elsewhere/corpus")  # a copy of the same files is the same corpus
+    run(copy, out=tmp_path / "run", gates=GATES, profile=PROFILE, jobs=1, resume=True)
+    shutil.rmtree(tmp_path / "run")
+    run(root, out=tmp_path / "run", gates=GATES, profile=PROFILE, jobs=1)
+    file = root / "ep_000.npz"
+    before = file.stat()
+    data = bytearray(file.read_bytes())
+    data[-40] ^= 1
+    file.write_bytes(data)
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert (file.stat().st_size, file.stat().st_mtime_ns) == (before.st_size, before.st_mtime_ns)
+    with pytest.raises(RunError, match=r"ep_000\.npz: a file of the corpus changed since this run began"):
         run(root, out=tmp_path / "run", gates=GATES, profile=PROFILE, jobs=1, resume=True)
 
 

@@ -23,7 +23,7 @@ from assay.sheet import Item, Origin, Sheet, lay
 from assay.sheet_file import parse_sheet
 from assay.unmatched import unmatched
 
-__all__ = ["Corpus", "discover"]
+__all__ = ["Corpus", "Touched", "discover"]
 
 SHEET: Final = "assay.toml"
 _RECOGNISED: Final = 0.5
@@ -31,6 +31,20 @@ _RECOGNISED: Final = 0.5
 _AS_SURE: Final = 0.09
 """Scores nearer than this are equal; a human source stays 0.1 below the robot's clips that it belongs to."""
 _MOST_SHEET: Final = 1 << 20  # bytes; a sheet is a page, not a database
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """The file of a folder on this machine that was last changed, which nobody can set back.
+
+    Attributes:
+        folder: identity of the folder itself: device and inode.
+        at: the file's time of last change (ctime), ns; file: its path in the folder.
+    """
+
+    folder: str
+    at: int
+    file: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +57,7 @@ class Corpus:
         probes: what each reader made of it.
         listing: episodes and declared streams; sheet: merged meanings with their origins.
         digest: of names, sizes and times of all files, for plans and caches.
+        touched: see `Touched`; a copy of the corpus, which is the same corpus, has another.
         sheet_file, embodiment: the options it was listed with, to list it again.
     """
 
@@ -52,6 +67,7 @@ class Corpus:
     listing: Listing
     sheet: Sheet
     digest: str
+    touched: Touched
     sheet_file: Path | None = None
     embodiment: str | None = None
 
@@ -121,7 +137,7 @@ def discover(
         probes,
         listing,
         sheet,
-        _digest(listing.root),
+        *_digest(listing.root),
         sheet_file,
         embodiment,
     )
@@ -211,8 +227,8 @@ def _body_of_corpus(root: Path, name: str) -> Embodiment:
     return model_inside(root, name) if is_model_file(name) else load(name)
 
 
-def _digest(root: Path) -> str:
-    digest = hashlib.sha256()
+def _digest(root: Path) -> tuple[str, Touched]:
+    digest, last = hashlib.sha256(), (0, "")
     for folder, folders, names in os.walk(root):
         folders.sort()
         for name in sorted(names):
@@ -221,6 +237,9 @@ def _digest(root: Path) -> str:
                 state = path.stat()
             except OSError:  # a dangling link is part of what is there
                 state = path.lstat()
-            entry = f"{path.relative_to(root).as_posix()}\0{state.st_size}\0{state.st_mtime_ns}\n"
+            relative = path.relative_to(root).as_posix()
+            entry = f"{relative}\0{state.st_size}\0{state.st_mtime_ns}\n"
             digest.update(entry.encode("utf-8", "surrogateescape"))
-    return digest.hexdigest()[:16]
+            last = max(last, (state.st_ctime_ns, relative))
+    own = root.stat()
+    return digest.hexdigest()[:16], Touched(f"{own.st_dev}:{own.st_ino}", *last)

@@ -67,6 +67,7 @@ class Plan:
             "measure_id": self.measure_id,
             "judge_id": self.judge_id,
             "corpora": [_corpus(c) for c in self.corpora],
+            "touched": [dataclasses.asdict(c.touched) for c in self.corpora],
             "profiles": [dataclasses.asdict(p) for p in self.profiles],
             "judged": self._judged(),
             **self._measures(),

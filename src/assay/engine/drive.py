@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shlex
 import tempfile
@@ -14,13 +13,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from assay import calibrate, plugs
-from assay.amiss import amiss
 from assay.calibrate import Calibration
 from assay.corpus import Corpus, discover
 from assay.engine.episode import record
 from assay.engine.finish import finish
 from assay.engine.job import Done, Task, job_of, tasks
 from assay.engine.local import work
+from assay.engine.resume import resumable
 from assay.errors import RunError, UsageError
 from assay.examine import failed
 from assay.gate import Gate
@@ -104,7 +103,7 @@ def run(
     with Ledger(folder, resume=resume) as ledger, _resumption_named(folder), _kept(chosen, gates) as cache:
         chosen = replace(chosen, cache=cache)
         plan = _planned(ledger, listed, gates, profiles, chosen, watch)
-        _resumable(ledger, plan)
+        resumable(ledger.folder, plan)
         ledger.write("plan.json", plan.to_json())
         _measure(ledger, plan, chosen, watch)
         finish(ledger, plan)
@@ -226,24 +225,6 @@ def _profiles(corpora: Sequence[Corpus], chosen: Settings) -> list[Profile]:
     if chosen.profile:
         return [load_profile(Path(chosen.profile))] * len(corpora)
     return [profile_for(c.kind, c.listing.roles) for c in corpora]
-
-
-def _resumable(ledger: Ledger, plan: Plan) -> None:
-    stored = ledger.folder / "plan.json"
-    if not stored.is_file():
-        return
-    try:
-        old = json.loads(stored.read_text("utf-8"))
-        known = old["measure_id"], old["judge_id"]
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        raise RunError("the plan of this run is damaged", where=str(stored), found=amiss(error),
-                       remedy="choose another --out") from error  # fmt: skip
-    now = plan.measure_id, plan.judge_id
-    for was, is_, what in zip(known, now, ("what is measured", "limits or effects"), strict=True):
-        if was != is_:
-            raise RunError(f"{what} changed since this run began",
-                           where=str(ledger.folder), found=is_, expected=was,
-                           remedy="resume with the same corpus and options, or another --out")  # fmt: skip
 
 
 def _measure(ledger: Ledger, plan: Plan, chosen: Settings, watch: Watcher | None) -> None:
