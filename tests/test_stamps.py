@@ -19,6 +19,7 @@ from assay.sheet import Sheet
 from assay.signals.offsets import wander, windows
 from assay.signals.pace import pace
 from assay.synth import recordings, retime, teleop
+from assay.synth.lateness import counted
 from assay.synth.recordings import EPOCH, Rig, write_mcap
 
 CAMERA, STATE = "observation.images.cam_0", "observation.state"
@@ -51,6 +52,47 @@ def test_a_camera_late_amid_the_episode_fails_where_it_is_late(late: float) -> N
     assert 2.0 < place.t0 * 1e-9 < 2.5
     assert 17.5 < place.t1 * 1e-9 < 18.3
     assert ("after" in place.note) == (late > 0)
+
+
+def shared(ep: Episode, **values: Any) -> Any:
+    """What the table of clocks says of the camera."""
+    rows = Features(ep, plugs.features(), {}, MUTE | values).get("timing")
+    return next(row for row in rows if row.stream == CAMERA)
+
+
+@pytest.mark.parametrize("start", [181_043, EPOCH * 1e-9])
+def test_clocks_that_count_from_boot_are_held_together_and_said_to(start: float) -> None:
+    undated = start < 1e9
+    good, bad = judged(counted(start)), judged(counted(start, 0.05))
+    assert (good.verdict.status, bad.verdict.status) == ("pass", "fail")
+    assert all(("boot" in f.note) == undated for f in bad.findings)
+    row = shared(counted(start))
+    assert (row.settled, row.by, "boot" in row.detail) == ("measured", "stamps", undated)
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.5])
+def test_stamps_that_each_begin_at_nought_are_no_evidence(seconds: float) -> None:
+    ep = counted(0, seconds)
+    found = judged(ep)
+    assert found.verdict.status == "abstain"
+    assert any("each count from their own first sample" in m.detail for m in found.measures)
+    row = shared(ep)
+    assert (row.settled, "own first sample" in row.detail) == ("assumed", True)
+    assert np.isfinite(row.ppm)  # how the two run, they do tell
+    # The same as stamps since a date is a start that they share, as a reader writes it.
+    dated = replace(ep, meta={**ep.meta, "stamps/start": EPOCH})
+    assert judged(dated).verdict.status == "pass"
+
+
+def test_a_camera_of_another_file_is_not_held_by_its_stamps() -> None:
+    ep = counted(EPOCH * 1e-9)
+    camera = ep.stream(CAMERA)
+    assert camera is not None
+    streams = [replace(s, name="film/camera", t=s.t - s.t[0]) if s is camera else s for s in ep.streams]
+    apart = replace(ep, streams=tuple(streams), meta={**ep.meta, "parts/film/offset": None})
+    found = judged(apart)
+    assert found.verdict.status == "abstain"
+    assert any("two files" in m.detail for m in found.measures)
 
 
 def test_single_late_stamps_and_jitter_do_not_fail() -> None:

@@ -14,6 +14,7 @@ from assay.feature import feature
 from assay.model import Clock, Episode, Kind, Role, Stream
 from assay.signals.clocks import jitter
 from assay.signals.offsets import BELIEVED, Offset, offsets_of, windows
+from assay.signals.stamp_pair import undated, unrelated
 
 __all__ = ["Timing", "timing"]
 
@@ -79,7 +80,7 @@ class Timing:
     cure: str = ""
 
 
-@feature(reads=tuple(role for role in Role if role not in _UNTIMED), version=2)
+@feature(reads=tuple(role for role in Role if role not in _UNTIMED), version=3)
 def timing(
     ep: Episode, ticks: Any, apart: Any, held: Any, claps: Any, outside: Any, content: Any, poses: Any
 ) -> tuple[Timing, ...]:
@@ -160,8 +161,8 @@ def _row(
     if logged:
         detail = "the clocks; the way from event to stamp is not in it"
         return _measured(pair, logged, "measured" if sensed else "bounded", detail)
-    if clock is not None and len(clock.rows):
-        return _paired(pair, clock, sensed=sensed)
+    if clock is not None and len(clock.rows) and not unrelated(ep, stream, ref):
+        return _paired(pair, clock, undated(ep, stream, ref), sensed=sensed)
     if clock is not None and clock.how in ("log", "receive"):
         bound = _bounded(pair, clock.how, ways)
         if bound is not None:
@@ -188,11 +189,12 @@ def _by_deviation(ep: Episode, pair: Timing, offsets: Sequence[Offset]) -> Timin
     return replace(found, reference="absolute")
 
 
-def _paired(pair: Timing, clock: Any, *, sensed: bool) -> Timing:
+def _paired(pair: Timing, clock: Any, undated: str, *, sensed: bool) -> Timing:
     """Stamps of paired rows: the worst window of ten, as in SYN001."""
     level, error, _ = windows(clock.rows, 10)
     at = int(np.argmax(np.abs(level)))
-    detail = "" if sensed else "stamped on arrival: the way from event to stamp is not in it"
+    arrival = "" if sensed else "stamped on arrival: the way from event to stamp is not in it"
+    detail = "; ".join(filter(None, (arrival, undated)))
     return replace(
         pair, settled="measured" if sensed else "bounded", by="stamps", reference="absolute",
         seconds=float(level[at]), u=float(error[at]), detail=detail, cure="" if sensed else _PROVE["clap"],
@@ -225,7 +227,8 @@ def _assumed(ep: Episode, pair: Timing, stream: Stream, ref: Stream, clock: Any)
     elif clock is None:
         reason, detail = "no-reference", "one stamp for both: nobody stamped either"
     else:
-        reason, detail = "reference-noisy", "two clocks, and nothing that relates them"
+        none = "two clocks, and nothing that relates them"
+        reason, detail = "reference-noisy", unrelated(ep, stream, ref) or none
     if ep.sync in _PROVE:
         return replace(pair, detail=f"sync = {ep.sync} is declared; {detail}", cure=_PROVE[ep.sync])
     return replace(pair, detail=detail, cure=_CURES.get(reason, _CURES["no-reference"]))

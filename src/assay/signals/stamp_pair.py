@@ -8,20 +8,46 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.model import Clock, Stream
+from assay.model import Clock, Episode, Stream
 from assay.signals.offsets import wander, windows
 
-__all__ = ["apart", "mute", "received_early", "swayed"]
+__all__ = ["CALENDAR", "apart", "dated", "mute", "received_early", "swayed", "undated", "unrelated"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+CALENDAR: Final = 1_000_000_000 * 10**9
+"""ns since 1970, September 2001: a robot's uptime does not reach it."""
+
+_UNDATED: Final = "neither clock tells a date: they count from boot or from a start, or were never set"
 _REAL: Final = (Clock.SENSOR, Clock.RECEIVE)
 _LATER: Final = (Clock.RECEIVE, Clock.LOG)
 _DAY: Final = 86_400.0
 
 
-def mute(a: Stream, b: Stream) -> str:
+def dated(t: Ints) -> bool:
+    """Whether stamps (ns) are calendar time: their median lies after 2001."""
+    return len(t) > 0 and float(np.median(t)) > CALENDAR
+
+
+def undated(ep: Episode, *streams: Stream) -> str:
+    """In words, where the stamps of none of these streams tell a date; else empty."""
+    start = ep.meta.get("stamps/start") or 0
+    return "" if any(dated(s.t + start) for s in streams) else _UNDATED
+
+
+def unrelated(ep: Episode, a: Stream, b: Stream) -> str:
+    """Why the clocks of two streams do not begin to count together; empty where they may."""
+    parts = {p if f"parts/{p}/offset" in ep.meta else "" for p in (s.name.partition("/")[0] for s in (a, b))}
+    if len(parts) > 1:
+        return f"{a.name} and {b.name} come in two files, each on its own clock"
+    start = ep.meta.get("stamps/start") or 0
+    if len(a) and len(b) and int(a.t[0]) + start == int(b.t[0]) + start == 0:
+        return f"{a.name} and {b.name} each count from their own first sample"
+    return ""
+
+
+def mute(ep: Episode, a: Stream, b: Stream) -> str:
     """Why the stamps of two streams say nothing of their offset; empty where they do."""
     for one in (a, b):
         if one.clock not in _REAL:
@@ -30,7 +56,7 @@ def mute(a: Stream, b: Stream) -> str:
             return f"the stamps of {one.name} never move"
     if len(a) > 1 and np.array_equal(a.t, b.t):
         return f"{a.name} and {b.name} share every stamp to the ns: one clock, written twice"
-    return ""
+    return unrelated(ep, a, b)
 
 
 def apart(a: Stream, b: Stream, rows: int) -> tuple[Floats, Floats, Ints, Ints]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from assay.model import Clock, Episode, Kind
 from assay.synth.episodes import retime, teleop
 
-__all__ = ["CAMERA", "declares", "late", "logged", "one_clock", "slow", "stopped"]
+__all__ = ["CAMERA", "counted", "declares", "late", "logged", "one_clock", "slow", "stopped"]
 
 CAMERA: Final = "observation.images.cam_0"
 
@@ -26,6 +26,14 @@ def late(seconds: float, clock: Clock = Clock.SENSOR, shape: str = "flat") -> Ep
         return t + np.rint(noise + seconds * 1e9 * part).astype(np.int64)
 
     return retime(teleop(clock=clock), CAMERA, own)
+
+
+def counted(start: float, seconds: float = 0.0) -> Episode:
+    """`late` by clocks that read ``start`` (s) when it began; 0: each at its own first sample."""
+    ep = late(seconds)
+    for s in ep.streams:
+        ep = ep.with_stream(replace(s, t=s.t + round(start * 1e9) if start else s.t - s.t[0]))
+    return ep
 
 
 def stopped() -> Episode:

@@ -13,7 +13,9 @@ over every ten rows, each with its own error; otherwise the difference of the fi
 which does not pass where the camera's shortest way to a later clock, within 3 s, changes in between against
 the joints' by more than the limit; and stamps that lie after their own receipt (or log) while those of the
 other stream do not. Stamps that never move, or that both streams share to the nanosecond in every row, are
-one clock written twice and say nothing of when a picture was taken. *claps*, *trigger*,
+one clock written twice and say nothing of when a picture was taken; nor do those that both count from 0 at
+their own first sample, or that come in two files. Clocks that count from boot are held together like any
+others; the finding, and the table of clocks, say that they tell no date. *claps*, *trigger*,
 *log*: events that both streams show, or what the sheet's evidence says; of claps two have to agree, at one
 end or at both, since one may be a glitch: alone it is a figure without a verdict. *content*: the motion of
 picture blocks against the motion that the joints predict, by a map learnt from the corpus's other episodes;
@@ -53,9 +55,9 @@ from assay.gate import Abstain, Case, Evidence, NotApplicable, Outcome, gate, pa
 from assay.model import Clock, Episode, Kind, Role, Stream
 from assay.signals.content_lag import Estimate
 from assay.signals.offsets import BELIEVED, Offset, offsets_of, towards
-from assay.signals.stamp_pair import apart, mute, received_early, swayed
+from assay.signals.stamp_pair import apart, mute, received_early, swayed, undated
 from assay.synth import teleop
-from assay.synth.lateness import CAMERA, declares, late, logged, one_clock, slow, stopped
+from assay.synth.lateness import CAMERA, counted, declares, late, logged, one_clock, slow, stopped
 
 _JOINTS = (Role.JOINT_POSITION, Role.REQUEST)
 _METHOD = 0.5 / 30  # s; estimators of the lag itself disagree by more than a picture (docs/power/SYN001.md)
@@ -110,6 +112,10 @@ CASES = (
          features=lambda: _seen(why="not-calibrated")),
     Case("one stamp for both, content as the corpus", lambda: teleop(clock=Clock.SENSOR), "pass",
          features=lambda: _seen(0.012)),
+    Case("both count from 0 at their own first sample", lambda: counted(0), "abstain",
+         features=lambda: _seen(why="not-calibrated")),
+    Case("both count from one boot", lambda: counted(181_043), "pass"),
+    Case("both count from one boot, 37 ms late", lambda: counted(181_043, 0.037), "fail", channel="absolute"),
     Case("a clock that stands still", stopped, "abstain",
          features=lambda: _seen(why="not-calibrated")),
     Case("content: 12 ms from the corpus", teleop, "pass", features=lambda: _seen(0.012)),
@@ -169,7 +175,7 @@ def not_applicable(ep: Episode, p: Params) -> NotApplicable | None:
     return NotApplicable("one-clock", "sheet: sync, kind") if one else None
 
 
-@gate(code="SYN001", name="stream-offset", version=5, reads=[Role.CAMERA, *_JOINTS],
+@gate(code="SYN001", name="stream-offset", version=6, reads=[Role.CAMERA, *_JOINTS],
       not_applicable=not_applicable)  # fmt: skip
 def stream_offset(
     ep: Episode, p: Params, content: Mapping[str, Content], claps: Any, outside: Any, pair_lags: Any
@@ -207,15 +213,15 @@ def _all(
     if not told and spoken:
         yield _bounded(camera, joints[0], seen, p)
     elif not told:
-        yield Abstain("nominal-clock", mute(camera, joints[0]), camera.name, "absolute")
+        yield Abstain("nominal-clock", mute(ep, camera, joints[0]), camera.name, "absolute")
 
 
 def _absolute(
     ep: Episode, camera: Stream, joints: Sequence[Stream], seen: Content, events: Sequence[Offset], p: Params
 ) -> Iterator[Outcome]:
     """What stamps, events and a declared offset say, each on its own."""
-    if not mute(camera, joints[0]):
-        yield _offset(camera, joints[0], p)
+    if not mute(ep, camera, joints[0]):
+        yield _offset(ep, camera, joints[0], p)
         yield from _between(camera, joints[0], p)
         yield from _impossible(camera, joints[0], p)
     names = {s.name for s in joints}
@@ -310,14 +316,15 @@ def _sense(value: NDArray[np.float64]) -> str:
     return "pictures late" if float(np.nansum(value)) > 0 else "pictures early"
 
 
-def _offset(camera: Stream, joints: Stream, p: Params) -> Evidence:
+def _offset(ep: Episode, camera: Stream, joints: Stream, p: Params) -> Evidence:
     """A sample for every window of paired rows; else the beginning and the end of the episode."""
     value, u, t0, t1 = apart(camera, joints, int(p.pairs))
     worst = value[int(np.argmax(np.abs(value)))]
     when = "after" if worst > 0 else "before"  # a picture taken later shows a later scene
+    told = (f"pictures taken {when} the joints beside them", undated(ep, camera, joints))
     return Evidence(
         np.abs(value), t0, t1, "s", _limit(camera, p), u=u, stream=camera.name, against=joints.name,
-        channel="absolute", note=f"pictures taken {when} the joints beside them", by="stamps",
+        channel="absolute", note="; ".join(filter(None, told)), by="stamps",
     )  # fmt: skip
 
 

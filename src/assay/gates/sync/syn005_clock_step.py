@@ -36,10 +36,10 @@ from assay.gate import Abstain, Case, Evidence, Outcome, gate, param
 from assay.model import Clock, Episode, Role
 from assay.signals.clocks import LEAST
 from assay.signals.intervals import span
+from assay.signals.stamp_pair import dated
 from assay.synth.episodes import retime, teleop
 
 TIMED = tuple(role for role in Role if role not in (Role.EVENT, Role.INSTRUCTION))
-CALENDAR = 1_000_000_000 * 10**9  # September 2001; a robot's uptime does not reach it
 FIRST = 1_420_070_400 * 10**9  # 2015-01-01
 LAST = 1_767_225_600 * 10**9  # 2026-01-01, before this was written: what is ahead is counted from here
 _UNDATED = "every clock counts from 1970: from boot, or never set"
@@ -152,7 +152,7 @@ def measure(ep: Episode, p: Params, ticks: Sequence[Ticks], held: Sequence[Held]
     """Steps back, repeated stamps and impossible dates of each clock, and jumps of one against another."""
     yield from (Abstain("absent-stream", "declared, not there", d.name) for d in ep.missing(*TIMED))
     start = ep.meta.get("stamps/start") or 0
-    dated = any(_dated(clock.t + start) for clock in ticks if clock.clock is not Clock.NOMINAL)
+    calendar = any(dated(clock.t + start) for clock in ticks if clock.clock is not Clock.NOMINAL)
     for clock in ticks:
         if len(clock.t) < 2:
             yield Abstain("too-short", "fewer than two stamps", clock.stream)
@@ -160,15 +160,11 @@ def measure(ep: Episode, p: Params, ticks: Sequence[Ticks], held: Sequence[Held]
             yield Abstain("nominal-clock", clock.note, clock.stream)
         else:
             yield from _steps(clock, p)
-            if clock.clock is not Clock.NOMINAL and (dated or "stamps/start" in ep.meta):
+            if clock.clock is not Clock.NOMINAL and (calendar or "stamps/start" in ep.meta):
                 date = _dates(clock, clock.t + start)
-                yield date if dated else replace(date, decides=False, note=_UNDATED)
+                yield date if calendar else replace(date, decides=False, note=_UNDATED)
         yield from (o for name, t in clock.further.items() for o in _further(clock, name, t, start, p))
     yield from (_jumps(pair, p) for pair in held)
-
-
-def _dated(t: NDArray[np.int64]) -> bool:
-    return len(t) > 0 and float(np.median(t)) > CALENDAR
 
 
 def _latest() -> int:
@@ -209,7 +205,7 @@ def _further(clock: Ticks, of: Clock, t: NDArray[np.int64], start: int, p: Param
             note=f"the {of} clock",
         )  # fmt: skip
     t = t + start
-    if (int(t.min()) < FIRST or int(t.max()) > _latest()) and _dated(t):
+    if (int(t.min()) < FIRST or int(t.max()) > _latest()) and dated(t):
         yield _dates(clock, t, of)
 
 
