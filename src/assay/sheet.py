@@ -12,11 +12,9 @@ from fnmatch import fnmatchcase
 from fractions import Fraction
 from typing import Any, Final, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from assay.embodiment import Embodiment, load
 from assay.model import Channel, Claim, Clock, Episode, Kind, Role, Stream
+from assay.signals.made import on_grid
 
 __all__ = ["ORIGINS", "Item", "Origin", "Sheet", "apply", "flatten", "lay"]
 
@@ -25,9 +23,6 @@ ORIGINS: Final = ("option", "buyer", "corpus", "format", "inferred", "unresolved
 
 _SAME_RATE: Final = 1e-4
 """29.97 and 30000/1001 are one rate, 29.97 and 30 are two."""
-_GRID: Final = 1e-3
-_ROUNDING: Final = 0.05
-"""Shares of a period: how close to the grid made stamps lie, and the most that rounding may excuse."""
 
 _Sides = tuple[()] | tuple[str, str]
 """Nothing, or what is declared and what is found."""
@@ -268,26 +263,8 @@ def _refused_clock(stream: Stream, item: Item | None, rates: set[Fraction | None
     """Whoever calls stamps measured, the stamps themselves stand against it."""
     if item is None or Clock(item.value) in (Clock.NOMINAL, stream.clock):
         return ()
-    made = any(_on_grid(stream.t, rate) for rate in rates if rate)
+    made = any(on_grid(stream.t, rate) for rate in rates if rate)
     return (str(item.value), "stamps made from the rate") if made else ()
-
-
-def _on_grid(t: NDArray[np.int64], rate: Fraction) -> bool:
-    """Whether every stamp lies a whole number of periods after the first; two stamps cannot tell.
-
-    Within 0.001 of a period, or within twice the rounding of seconds kept in 32 bits.
-    """
-    if len(t) < 3:
-        return False
-    period = 1e9 / float(rate)
-    since = (t - t[0]).astype(np.float64)
-    rounding = 2e9 * float(np.spacing(np.float32(np.abs(since).max() * 1e-9)))
-    index = np.rint(since / period)
-    steps = np.diff(index)
-    if np.median(steps) < 1 or steps.min() < 0 or index[-1] > 2 * len(t):  # another rate, or jumps to SYN005
-        return False
-    off = np.abs(since - index * period)
-    return bool(off.max() <= max(_GRID * period, min(rounding, _ROUNDING * period)))
 
 
 def _channels(stream: Stream, said: Mapping[str, Item]) -> tuple[tuple[Channel, ...], _Sides]:
