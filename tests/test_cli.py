@@ -397,6 +397,8 @@ def test_the_end_proposes_a_sheet(shell: Shell, tmp_path: Path) -> None:
     assert said.code == 3
     assert len(lines) <= 15
     assert 'embodiment = "unitree_g1_29"  # its joints fit; check that it is the robot' in lines
+    both = shell("run", root, root, "--out", tmp_path / "r3", "--gates", "RTG001", "--jobs", 1)
+    assert "c-1, of 2 to inspect: Lines for the top of assay.toml" in " ".join(both.out.split())
     again = shell("run", root, "--out", tmp_path / "r2", "--gates", "RTG001", "--jobs", 1, "--json")
     assert again.json["proposed_sheets"]["c"][0].startswith('embodiment = "unitree_g1_29"')
 

@@ -76,3 +76,9 @@ def test_inspect_ends_in_lines_to_copy() -> None:
     lines = inspected(inspection.inspect(discover(MOTION / "csv_wxyz/input")))
     start = lines.index("Lines for the top of assay.toml; check and complete them, none is applied:")
     assert lines[start + 1 :] == proposed(discover(MOTION / "csv_wxyz/input"))
+
+
+def test_the_source_of_clips_is_asked_for_no_robot() -> None:
+    items = {line.item for line in inspection.inspect(discover(MOTION / "bvh/input"))}
+    assert not {"embodiment", "sync", "action/meaning"} & items
+    assert {"fps", "licence"} <= items

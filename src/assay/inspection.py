@@ -12,6 +12,7 @@ from typing import Any, Final, Literal
 from assay.corpus import SHEET, Corpus
 from assay.extras import install_line
 from assay.model import Claim, Episode, Kind, Role, Stream, StreamDecl
+from assay.profile import HUMAN_SOURCE, packaged_for
 from assay.proposal import candidates, first_episode, joints, on_disk, proposed
 
 __all__ = ["Line", "draft_sheet", "inspect"]
@@ -114,12 +115,14 @@ def draft_sheet(corpus: Corpus) -> str:
 
 def _items(corpus: Corpus, episode: Episode | None) -> dict[str, str]:
     """The items that matter for this kind of data, each with an example."""
-    items = dict(_ITEMS)
+    items = dict(_ITEMS) | {"embodiment": _bodies(corpus, episode)}
+    if packaged_for(corpus.kind, corpus.listing.roles) == HUMAN_SOURCE:  # no robot, and nothing commanded
+        return {n: example for n, example in items.items() if n not in ("embodiment", *_LIVE)}
     if corpus.kind is Kind.RETARGETED:
         items = {n: example for n, example in items.items() if n not in _LIVE or n in corpus.sheet.items}
         human = Role.HUMAN_BODY in corpus.listing.roles  # the file holds its own source
         items |= {n: example for n, example in _CLIPS.items() if not (human and n.startswith("parts/"))}
-    return items | {"embodiment": _bodies(corpus, episode)}
+    return items
 
 
 def _bodies(corpus: Corpus, episode: Episode | None) -> str:

@@ -43,10 +43,10 @@ _WANT = {
 """What is missing where a gate could not decide; `assay.gate.REASONS` says what would supply it."""
 
 
-def closing(run: Run, report: str, proposal: Sequence[str] = ()) -> list[str]:
+def closing(run: Run, report: str, proposals: Mapping[str, Sequence[str]] = {}) -> list[str]:
     """The end of a run in at most 15 lines: coverage, decisions, causes, what to do next.
 
-    ``proposal``: lines of a sheet that would let more be measured, as `assay.proposal` has them.
+    ``proposals``: by corpus, lines of a sheet that would let more be measured, as `assay.proposal` has them.
     """
     s = run.summary
     people = s.get("profile") == HUMAN_SOURCE
@@ -85,8 +85,10 @@ def closing(run: Run, report: str, proposal: Sequence[str] = ()) -> list[str]:
     if people:
         lines.append("unmeasured  there is no robot here to accept: judge the clips that were retargeted "
                      "from it, with this as their [parts.human]")  # fmt: skip
-    elif s["unmeasured"] and proposal:
-        ends = [*_wrapped(f"unmeasured  {_wanting(s)}. {_PROPOSED}"), *proposal]
+    elif s["unmeasured"] and proposals:
+        name, proposal = next(iter(proposals.items()))
+        of = f"{name}, of {len(proposals)} to inspect: " if len(s["corpora"]) > 1 else ""
+        ends = [*_wrapped(f"unmeasured  {_wanting(s)}. {of}{_PROPOSED}"), *proposal]
     elif s["unmeasured"]:
         lines.append(f"unmeasured  {_wanting(s)}: {_cure(s)}")
     ends += [*_whole("report", report), *_whole("next", f"assay verdicts {shlex.quote(str(run.path))}")]

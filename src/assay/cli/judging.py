@@ -88,10 +88,10 @@ def _run(
 
     with Bar() as bar:
         done = run(*corpora, out=out, resume=resume, watch=bar.show, **settings)
-    return _ended(done, as_json, allow_unmeasured=allow_unmeasured, proposal=_proposal(done))
+    return _ended(done, as_json, allow_unmeasured=allow_unmeasured, proposals=_proposals(done))
 
 
-def _proposal(done: Run) -> dict[str, list[str]]:
+def _proposals(done: Run) -> dict[str, list[str]]:
     """By corpus: lines of a sheet that would let more of it be measured, where something is unmeasured."""
     from assay.engine.again import corpora_again
     from assay.proposal import proposed
@@ -103,7 +103,7 @@ def _proposal(done: Run) -> dict[str, list[str]]:
 
 
 def _ended(
-    done: Run, as_json: bool, *, allow_unmeasured: bool = False, proposal: Mapping[str, list[str]] = {},
+    done: Run, as_json: bool, *, allow_unmeasured: bool = False, proposals: Mapping[str, list[str]] = {},
 ) -> int:  # fmt: skip
     from assay.report import write_report
     from assay.terminal import closing
@@ -112,8 +112,8 @@ def _ended(
         say(f"assay: {done.summary['foreign_profile']}")
     page = str(write_report(done, done.path / "report.html"))
     said = done.summary | {"run": str(done.path), "report": page}
-    said |= {"proposed_sheets": proposal} if proposal else {}
-    show(said, closing(done, page, next(iter(proposal.values()), ())), as_json)
+    said |= {"proposed_sheets": proposals} if proposals else {}
+    show(said, closing(done, page, proposals), as_json)
     return _exit_code(done.summary, allow_unmeasured=allow_unmeasured)
 
 
