@@ -125,6 +125,32 @@ def test_the_samples_are_those_of_the_evidence_that_is_worst(tmp_path: Path) -> 
     assert all(m.beyond)
 
 
+def test_two_claims_about_one_camera_are_told_apart(tmp_path: Path) -> None:
+    ran = run(RECORDED, out=tmp_path / "run", gates="SYN001", jobs=1, decode="none")
+    seen = view_of(ran, "run")
+    (row,) = seen.verdicts
+    camera, receipt, paired = "/camera/image/compressed", "received", "pictures taken after"
+    assert [(receipt in s["note"], paired in s["note"]) for s in row["spans"]] == [
+        (True, False),
+        (False, True),
+    ]
+    labels = [part for part in row["says"].split("; ") if camera in part]
+    assert (receipt in labels[0], paired in labels[1]) == (True, True)
+    assert row["says"].count(paired) == 1
+    assert seen.moment is not None
+    assert receipt in seen.moment.note
+    said = list(text_of(seen))
+    assert max(map(len, said)) <= 80
+    assert receipt in " ".join(said[said.index("") + 4 :])
+
+
+def test_a_channel_with_one_claim_keeps_its_short_name(done: Run) -> None:
+    seen = view_of(done, "high")
+    assert seen.moment is not None
+    assert seen.moment.note == ""
+    assert " (" not in seen.verdicts[0]["says"]
+
+
 def test_people_read_seconds_from_the_first_sample_and_machines_the_clock(tmp_path: Path) -> None:
     """Of a recording that counts from 1970: the table, a pull request's comment, the page and the view."""
     ran = run(RECORDED, out=tmp_path / "run", gates="SYN001,INT008", jobs=1, decode="none")

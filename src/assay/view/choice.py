@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -14,7 +15,7 @@ from assay.gate import Evidence
 from assay.report.spans import excess
 from assay.store import EpisodeOfRun
 
-__all__ = ["FORCE", "inside", "limited", "overlap", "piece_of", "target_of"]
+__all__ = ["FORCE", "inside", "limited", "overlap", "piece_of", "target_of", "told_apart"]
 
 FORCE: Final = {"report": 0, "flag": 1, "reject": 2, "require": 3}
 
@@ -68,6 +69,25 @@ def _ratio(value: float | None, limit: float | None) -> float:
     if not value:
         return 0.0
     return value / limit if limit else math.inf
+
+
+def told_apart(findings: Sequence[Row]) -> list[Row]:
+    """The findings with, where several of one gate share stream and channel, each its note in its channel.
+
+    Two claims about one camera, by its stamps and by their receipt, would else read as one.
+    """
+    notes: dict[tuple[str, ...], set[str]] = defaultdict(set)
+    for f in findings:
+        notes[f["gate"], f["stream"], f["channel"]].add(f["note"])
+    shared = {key for key, several in notes.items() if len(several) > 1}
+
+    def label(f: Row) -> str:
+        return f"{f['channel']} ({f['note']})" if f["note"] else f["channel"]
+
+    return [
+        {**f, "channel": label(f), "note": ""} if (f["gate"], f["stream"], f["channel"]) in shared else f
+        for f in findings
+    ]
 
 
 def overlap(f: Row, target: Row) -> bool:

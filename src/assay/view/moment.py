@@ -46,6 +46,7 @@ class Moment:
         columns: the named channels of the data at these times.
         fails: whether the gate fails here, or only comes nearest to its limit.
         lasting: seconds of the gate's sample, where one holds for all that is shown.
+        note: the finding's, where the gate has several of this stream and channel that it tells apart.
     """
 
     gate: str
@@ -61,6 +62,7 @@ class Moment:
     columns: tuple[Column, ...]
     fails: bool
     lasting: float | None = None
+    note: str = ""
 
 
 def moment_of(

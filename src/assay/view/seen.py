@@ -13,7 +13,7 @@ from assay.errors import AssayError, UsageError
 from assay.remedy import remedy
 from assay.report.spans import from_first, sentence, worst_first
 from assay.store import EpisodeOfRun, Run
-from assay.view.choice import FORCE, limited, overlap, piece_of, target_of
+from assay.view.choice import FORCE, limited, overlap, piece_of, target_of, told_apart
 from assay.view.moment import Moment, moment_of, signals_at
 from assay.view.signals import CHANNELS
 
@@ -101,7 +101,10 @@ def _view(episode: EpisodeOfRun, subject: str, at: int | None, first: int) -> Vi
     piece = limited(piece, episode, target["gate"])
     names = [f["channel"] for f in findings if f["gate"] == target["gate"] and overlap(f, target)]
     channels = list(dict.fromkeys([target["channel"], *names]))[:CHANNELS]
-    return View(subject, episode.decision, rows, moment_of(ep, piece, target, channels, at=at, first=first))
+    others = {f["note"] for f in findings if all(f[k] == target[k] for k in ("gate", "stream", "channel"))}
+    seen = moment_of(ep, piece, target, channels, at=at, first=first)
+    seen = replace(seen, note=target["note"]) if len(others) > 1 else seen
+    return View(subject, episode.decision, rows, seen)
 
 
 def _unjudged(episode: EpisodeOfRun, at: int, first: int) -> tuple[Moment | None, str]:
@@ -137,10 +140,11 @@ def _named(run: Run, name: str) -> str:
 def _told(row: dict[str, Any], findings: Sequence[Row], refused: bool) -> dict[str, Any]:
     gate = plugs.gates().get(row["gate"])
     own = [f for f in findings if f["gate"] == row["gate"]]
+    told = told_apart(own)
     return {
         **{name: row[name] for name in ("gate", "status", "effect", "stream", "channel", "detail")},
-        "title": gate.title if gate else "", "says": sentence(row, own), "reason": row["reason"],
+        "title": gate.title if gate else "", "says": sentence(row, told), "reason": row["reason"],
         "remedy": remedy(row["reason"], refused=refused) if row["status"] == "abstain" else "",
         "spans": [{"stream": f["stream"], "channel": f["channel"], "start_s": f["t0"] / 1e9,
-                   "end_s": f["t1"] / 1e9} for f in own],
+                   "end_s": f["t1"] / 1e9, "note": f["note"]} for f in own],
     }  # fmt: skip

@@ -82,7 +82,7 @@ def _heading(m: Moment) -> Iterator[str]:
         return
     gate = plugs.gates().get(m.gate)
     what = f"{m.gate} {gate.title if gate else ''}".rstrip()
-    where = place({"stream": m.stream, "channel": m.channel})
+    where = place({"stream": m.stream, "channel": f"{m.channel} ({m.note})" if m.note else m.channel})
     head = f"{what} around" if m.fails else f"No gate fails here; {what} is nearest its limit, around"
     yield from _wrapped(f"{head} {moment}" + (f": {where}" if where else ""), 0)
     side = "beyond" if m.sense == "above" else "below"
