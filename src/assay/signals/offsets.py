@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
@@ -58,14 +58,11 @@ def offsets_of(found: Any) -> tuple[Offset, ...]:
     return tuple(o for one in inner for o in offsets_of(one)) if isinstance(inner, Iterable) else ()
 
 
-def towards(o: Offset, stream: str, against: Collection[str]) -> Offset | None:
-    """An absolute offset as the lateness of a stream against one of the others; None if of neither."""
-    if o.reference != "absolute":
-        return None
-    if o.stream == stream and o.against in against:
-        return o
-    turned = o.against == stream and o.stream in against
-    return replace(o, stream=o.against, against=o.stream, seconds=-o.seconds) if turned else None
+def towards(found: Sequence[Offset], stream: str, against: Collection[str]) -> list[Offset]:
+    """The absolute ones that hold a stream against one of the others, each as that stream's lateness."""
+    turned = (replace(o, stream=o.against, against=o.stream, seconds=-o.seconds) for o in found)
+    both = ((o, back) for o, back in zip(found, turned, strict=True) if o.reference == "absolute")
+    return [o for pair in both for o in pair if o.stream == stream and o.against in against]
 
 
 def windows(d: Ints, rows: int) -> tuple[Floats, Floats, NDArray[np.intp]]:

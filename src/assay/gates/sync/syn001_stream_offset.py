@@ -53,6 +53,7 @@ from numpy.typing import NDArray
 from assay.features.content import Content
 from assay.gate import Abstain, Case, Evidence, NotApplicable, Outcome, gate, param
 from assay.model import Clock, Episode, Kind, Role, Stream
+from assay.signals.content_ends import ends_of
 from assay.signals.content_lag import Estimate
 from assay.signals.offsets import BELIEVED, Offset, offsets_of, towards
 from assay.signals.stamp_pair import apart, mute, received_early, swayed, undated
@@ -67,16 +68,9 @@ _METHOD = 0.5 / 30  # s; estimators of the lag itself disagree by more than a pi
 class Params:
     """Limits."""
 
-    limit: float = param(
-        1.0 / 30.0,
-        "s",
-        "one picture at 30 Hz, published; at most its own period",
-        judged=True,
-    )
+    limit: float = param(1 / 30, "s", "one picture at 30 Hz, published; at most its own period", judged=True)
     pairs: float = param(10.0, "row", "a median of ten stands against jitter of single stamps")
-    believed: float = param(
-        BELIEVED, "s", "content runs 83 ms after a real G1's joints, and estimators of it differ"
-    )
+    believed: float = param(BELIEVED, "s", "content runs 83 ms after a real G1's joints; estimators differ")
 
 
 def _seen(*seconds: float, u: float = 0.008, why: str = "") -> dict[str, Any]:
@@ -100,9 +94,7 @@ CASES = (
     Case("37 ms late", lambda: late(0.037), "fail", at=(0.0, 10.0), channel="absolute"),
     Case("37 ms early, stamped at receipt", lambda: late(-0.037, Clock.RECEIVE), "fail", channel="absolute"),
     Case("drifts by 20 ms over the episode", lambda: slow(0.002), "pass"),
-    Case(
-        "drifts by 50 ms over the episode", lambda: slow(0.005), "fail", at=(6.5, 10.1), channel="absolute",
-    ),
+    Case("drifts by 50 ms over the episode", lambda: slow(0.005), "fail", at=(6.5, 10.1), channel="absolute"),
     Case("25 ms late amid the episode", lambda: late(0.025, shape="bow"), "pass"),
     Case("100 ms late amid the episode, both ends meet", lambda: late(0.1, shape="bow"), "fail",
          at=(0.9, 9.1), channel="absolute"),
@@ -116,8 +108,7 @@ CASES = (
          features=lambda: _seen(why="not-calibrated")),
     Case("both count from one boot", lambda: counted(181_043), "pass"),
     Case("both count from one boot, 37 ms late", lambda: counted(181_043, 0.037), "fail", channel="absolute"),
-    Case("a clock that stands still", stopped, "abstain",
-         features=lambda: _seen(why="not-calibrated")),
+    Case("a clock that stands still", stopped, "abstain", features=lambda: _seen(why="not-calibrated")),
     Case("content: 12 ms from the corpus", teleop, "pass", features=lambda: _seen(0.012)),
     Case("content: two pictures late", teleop, "fail", at=(0.0, 10.0), channel="deviation",
          features=lambda: _seen(0.067)),
@@ -152,20 +143,13 @@ CASES = (
     Case("stamps of one instant, content three pictures late", lambda: late(0.0), "fail",
          channel="deviation", features=lambda: _seen(0.1)),
     Case("one simulator clock, declared", one_clock, "n/a"),
-    Case(
-        "one clock declared for a robot, 37 ms late", lambda: one_clock(Kind.TELEOPERATION, 0.037), "fail",
-        channel="absolute",
-    ),
+    Case("one clock declared for a robot, 37 ms late", lambda: one_clock(Kind.TELEOPERATION, 0.037), "fail",
+         channel="absolute"),
     Case("no camera at all", lambda: teleop(cameras=0), "abstain", reason="absent-stream"),
-    Case(
-        "a declared camera that is not there", lambda: teleop().without_stream(CAMERA), "abstain",
-        reason="absent-stream",
-    ),
-    Case(
-        "no joints",
-        lambda: teleop(clock=Clock.SENSOR).without_stream("observation.state").without_stream("action"),
-        "abstain", reason="absent-stream",
-    ),
+    Case("a declared camera that is not there", lambda: teleop().without_stream(CAMERA), "abstain",
+         reason="absent-stream"),
+    Case("no joints", lambda: late(0.0).without_stream("observation.state").without_stream("action"),
+         "abstain", reason="absent-stream"),
 )  # fmt: skip
 
 
@@ -194,9 +178,8 @@ def stream_offset(
             yield Abstain("too-short", "no picture is stamped", camera.name)
         else:
             yield from _unproven(camera, joints, getattr(claps, "alone", ()), p)
-            yield from _all(
-                ep, camera, joints, content.get(camera.name, Content(why="unreadable")), events, p
-            )
+            seen = content.get(camera.name, Content(why="unreadable"))
+            yield from _all(ep, camera, joints, seen, events, p)
     yield from (_blind(ep, o, p) for o in offsets_of(pair_lags))
 
 
@@ -224,8 +207,7 @@ def _absolute(
         yield _offset(ep, camera, joints[0], p)
         yield from _between(camera, joints[0], p)
         yield from _impossible(camera, joints[0], p)
-    names = {s.name for s in joints}
-    mine = [o for o in (towards(o, camera.name, names) for o in events) if o is not None]
+    mine = towards(events, camera.name, {s.name for s in joints})
     for by in dict.fromkeys(o.by for o in mine):
         yield _by_events(camera, joints[0], [o for o in mine if o.by == by], p)
     declared = (ep.meta.get(f"cameras/{camera.name}/{key}") for key in ("offset", "offset_u"))
@@ -243,8 +225,7 @@ def _unproven(
     camera: Stream, joints: Sequence[Stream], alone: Sequence[Offset], p: Params
 ) -> Iterator[Evidence]:
     """What one clap alone says, without a verdict."""
-    names = {s.name for s in joints}
-    mine = [o for o in (towards(o, camera.name, names) for o in alone) if o is not None]
+    mine = towards(alone, camera.name, {s.name for s in joints})
     if mine:
         note = "one pair of events may be a glitch beside a clap: two that agree would decide"
         yield replace(_by_events(camera, joints[0], mine, p), decides=False, note=note)
@@ -261,23 +242,16 @@ def _by_events(camera: Stream, joints: Stream, found: Sequence[Offset], p: Param
 
 
 def _by_content(
-    camera: Stream, joints: Stream, ends: Sequence[Estimate], p: Params, offset: float | None = None,
+    camera: Stream, joints: Stream, found: Sequence[Estimate], p: Params, offset: float | None = None,
     offset_u: float = 0.0,
 ) -> Evidence:  # fmt: skip
     """One sample per end (or one of all): the deviation, on top of a declared offset if there is one."""
-    start = int(camera.t[0])
-    value = np.array([e.seconds for e in ends]) + (offset or 0.0)
-    u = np.array([float(np.hypot(e.u, offset_u)) if not e.why else 0.0 for e in ends])
-    last = [(int(camera.t[-1]) - start) * 1e-9 if e.why else e.t1 for e in ends]
-    t0 = start + np.rint([e.t0 * 1e9 for e in ends]).astype(np.int64)
-    t1 = start + np.rint(np.array(last) * 1e9).astype(np.int64)
+    e = ends_of(found, camera.t, offset or 0.0, offset_u)
     declared = "" if offset is None else f" with {offset * 1e3:g} ms declared"
-    shown = ", ".join(f"{v * 1e3:+.0f} ± {e * 1e3:.0f} ms" for v, e in zip(value, u, strict=True))
-    silent = "; ".join(e.detail or e.why for e in ends if e.why)
     return Evidence(
-        np.abs(value), t0, t1, "s", _limit(camera, p), u=u, stream=camera.name, against=joints.name,
-        channel="deviation" if offset is None else "absolute", note=_sense(value) + declared,
-        doubt=silent or shown, by="content",
+        np.abs(e.value), e.t0, e.t1, "s", _limit(camera, p), u=e.u, stream=camera.name, against=joints.name,
+        channel="deviation" if offset is None else "absolute", note=_sense(e.value) + declared,
+        doubt=e.doubt, by="content",
     )  # fmt: skip
 
 
