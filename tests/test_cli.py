@@ -403,6 +403,36 @@ def test_the_end_proposes_a_sheet(shell: Shell, tmp_path: Path) -> None:
     assert again.json["proposed_sheets"]["c"][0].startswith('embodiment = "unitree_g1_29"')
 
 
+def test_what_was_decided_is_said_however_much_is_proposed(finished: Path) -> None:
+    from assay.store import Run
+    from assay.terminal import closing
+
+    done = Run(finished)
+    done.path = Path("/a/very/long/path/of a run/" + "x" * 60)
+    done.summary |= {"unmeasured": 3, "unlock": None, "wanting": {"unknown-body": 3, "no-ground": 2}}
+    done.summary["corpora"] = [
+        {**done.summary["corpora"][0], "unmatched": "no episode " * 20, "beside": ["bvh"]}
+    ]
+    lines = closing(done, f"{done.path}/report.html", {"c": [f"# line {i}" for i in range(9)]})
+    assert len(lines) == 15
+    assert any(line.startswith("decisions   ") for line in lines)
+    assert "# line 3" in lines
+    assert "# line 4" not in lines
+
+
+def test_a_run_stands_where_nothing_can_be_proposed_any_more(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(corpus: object) -> list[str]:
+        raise KeyError("a bug of the reader")
+
+    monkeypatch.setattr("assay.proposal.proposed", broken)
+    root = shutil.copytree(Path(__file__).parent / "golden/motion/csv_wxyz/input", tmp_path / "c")
+    said = shell("run", root, "--out", tmp_path / "r", "--gates", "RTG001", "--jobs", 1)
+    assert said.code == 3
+    assert "leave out --gates" in " ".join(said.out.split())
+
+
 def test_every_reason_has_words_for_what_is_missing() -> None:
     from assay.terminal import _WANT
 

@@ -82,3 +82,11 @@ def test_the_source_of_clips_is_asked_for_no_robot() -> None:
     items = {line.item for line in inspection.inspect(discover(MOTION / "bvh/input"))}
     assert not {"embodiment", "sync", "action/meaning"} & items
     assert {"fps", "licence"} <= items
+
+
+def test_another_body_is_proposed_where_the_named_one_does_not_fit() -> None:
+    found = discover(MOTION / "asap/input", embodiment="unitree_g1_23")
+    assert proposed(found)[0] == 'embodiment = "unitree_g1_23_asap"  # or unitree_g1_29'
+    assert not any(
+        "embodiment" in line for line in proposed(discover(MOTION / "asap/input", embodiment="unitree_g1_29"))
+    )

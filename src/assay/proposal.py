@@ -6,6 +6,7 @@ number, axes and limits, as the reader itself would name them. What only the own
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -84,19 +85,25 @@ def _lines(corpus: Corpus, episode: Episode) -> Iterator[str]:
         return
     if corpus.kind is Kind.UNRESOLVED:
         yield '# kind = "teleoperation"  # or simulation, retargeted-motion, human-demonstration'
-    if episode.embodiment is None:
-        yield from _body(candidates(corpus, episode), len(joints(corpus, episode)))
+    fits = candidates(corpus, episode) if _bodiless(episode) else ()
+    if fits or episode.embodiment is None:
+        yield from _body(fits, len(joints(corpus, episode)))
     if not any(s.rate for s in moves) and said("fps") is None:
         yield "# fps = 30  # samples in a second; the files do not say"
     if "quaternion" in episode.meta.get("unresolved", {}):
         yield '# quaternion = "xyzw"  # or "wxyz"; the data do not tell'
     for s in episode.by_role(Role.JOINT_POSITION):
         if any(c.unit == "unknown" for c in s.channels):
-            yield f'# streams."{s.name}".unit = "rad"  # or units = [...], one each'
+            yield f'# streams.{json.dumps(s.name)}.unit = "rad"  # or units = [...], one each'
     if episode.by_role(Role.BASE_POSE) and said("ground") is None:
         yield "# ground = 0.0  # height of the floor, m, in the frame of the base"
     if corpus.kind is Kind.RETARGETED and Role.HUMAN_BODY not in corpus.listing.roles:
         yield '# parts.human.path = "human/{stem}.pt"  # the human it came from, if you have it'
+
+
+def _bodiless(episode: Episode) -> bool:
+    """Whether no body is named, or one that the columns do not fit."""
+    return episode.embodiment is None or "joint order" in episode.meta.get("unresolved", {})
 
 
 def _body(fits: Sequence[str], count: int) -> Iterator[str]:

@@ -97,7 +97,7 @@ class Tally:
         elif record["decision"] == "unmeasured":
             unrun = set(record["reasons"].split(",")) - {v["gate"] for v in decisive}
             reasons = {v["reason"] for v in decisive} | ({"not-run"} if unrun else set())
-            self.wanting.update(reasons & REASONS.keys())
+            self.wanting.update(sorted(reasons & REASONS.keys()))
             # Of several reasons, curing one alone would not measure it; nobody but us can cure an error.
             if len(reasons) == 1 and reasons <= REASONS.keys():
                 reason = reasons.pop()

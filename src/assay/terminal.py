@@ -26,6 +26,8 @@ __all__ = ["body_lines", "closing", "columns", "explained", "inspected", "limit_
 _WIDTH = 80
 _MOST = 15
 """Lines at the end of a run."""
+_LEAST = 4
+"""Of these, for what was read and decided; a proposal that leaves no more is shown whole by assay inspect."""
 
 _PROPOSED = "Lines for the top of assay.toml; check and complete them, none is applied:"
 
@@ -51,13 +53,6 @@ def closing(run: Run, report: str, proposals: Mapping[str, Sequence[str]] = {}) 
     s = run.summary
     people = s.get("profile") == HUMAN_SOURCE
     lines = [_corpus_line(c, people=people) for c in s["corpora"][:2]]
-    lines += [f"ignored     the whole sheet: {c['refused']}" for c in s["corpora"][:2] if c.get("refused")]
-    lines += [f"parts       {c['unmatched']}" for c in s["corpora"][:2] if c.get("unmatched")]
-    lines += [
-        f"not judged  files of {', '.join(c['beside'])} in the same folder; assay inspect says which"
-        for c in s["corpora"][:2]
-        if c.get("beside")
-    ]
     absent = f", {s['episodes'] - s['present']} absent or unreadable" if s["episodes"] > s["present"] else ""
     lasting = spent(s["hours"] * 3600) if s["hours"] or not s["frames"] else "no rate: state fps in a sheet"
     lines.append(f"coverage    {s['present']} of {s['episodes']} episodes read{absent}; "
@@ -65,6 +60,13 @@ def closing(run: Run, report: str, proposals: Mapping[str, Sequence[str]] = {}) 
     counts = ", ".join(f"{name} {s[name]}" for name in ("accepted", "rejected", "unmeasured"))
     known = "" if s["declared"] == s["episodes"] else f" ({s['declared']} declared)"
     lines.append(f"decisions   {counts} of {s['episodes']} episodes{known}")
+    lines += [f"ignored     the whole sheet: {c['refused']}" for c in s["corpora"][:2] if c.get("refused")]
+    lines += [f"parts       {c['unmatched']}" for c in s["corpora"][:2] if c.get("unmatched")]
+    lines += [
+        f"not judged  files of {', '.join(c['beside'])} in the same folder; assay inspect says which"
+        for c in s["corpora"][:2]
+        if c.get("beside")
+    ]
     for at, cause in enumerate(s["causes"][:3]):
         several = f"{cause['channels']} channels of" if cause.get("channels", 1) > 1 else ""
         where = " ".join(filter(None, (several, cause["stream"], cause["channel"])))
@@ -81,17 +83,17 @@ def closing(run: Run, report: str, proposals: Mapping[str, Sequence[str]] = {}) 
         lines.append(f"corpus      {shown}")
     if s["errors"]:
         lines.append(f"errors      Assay itself failed at {_episodes(s['errors'])}; see assay verdicts")
-    ends = []
+    ends = [*_whole("report", report), *_whole("next", f"assay verdicts {shlex.quote(str(run.path))}")]
     if people:
         lines.append("unmeasured  there is no robot here to accept: judge the clips that were retargeted "
                      "from it, with this as their [parts.human]")  # fmt: skip
     elif s["unmeasured"] and proposals:
         name, proposal = next(iter(proposals.items()))
         of = f"{name}, of {len(proposals)} to inspect: " if len(s["corpora"]) > 1 else ""
-        ends = [*_wrapped(f"unmeasured  {_wanting(s)}. {of}{_PROPOSED}"), *proposal]
+        head = _wrapped(f"unmeasured  {_wanting(s)}. {of}{_PROPOSED}")
+        ends = [*head, *proposal[: _MOST - _LEAST - len(head) - len(ends)], *ends]
     elif s["unmeasured"]:
         lines.append(f"unmeasured  {_wanting(s)}: {_cure(s)}")
-    ends += [*_whole("report", report), *_whole("next", f"assay verdicts {shlex.quote(str(run.path))}")]
     return [piece for line in lines for piece in _wrapped(line)][: _MOST - len(ends)] + ends
 
 
