@@ -90,8 +90,8 @@ def closing(run: Run, report: str, proposals: Mapping[str, Sequence[str]] = {}) 
     elif s["unmeasured"] and proposals:
         name, proposal = next(iter(proposals.items()))
         of = f"{name}, of {len(proposals)} to inspect: " if len(s["corpora"]) > 1 else ""
-        head = _wrapped(f"unmeasured  {_wanting(s)}. {of}{_PROPOSED}")
-        ends = [*head, *proposal[: _MOST - _LEAST - len(head) - len(ends)], *ends]
+        intro = _wrapped(f"unmeasured  {_wanting(s)}. {of}{_PROPOSED}")
+        ends = [*intro, *proposal[: _MOST - _LEAST - len(intro) - len(ends)], *ends]
     elif s["unmeasured"]:
         lines.append(f"unmeasured  {_wanting(s)}: {_cure(s)}")
     return [piece for line in lines for piece in _wrapped(line)][: _MOST - len(ends)] + ends
