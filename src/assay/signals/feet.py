@@ -12,17 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.signals.intervals import period
-from assay.signals.loops import bends, falling, largest
+from assay.signals.loops import bends, falling, ready
+from assay.signals.moved import back_from, strides_from
 
 __all__ = [
     "WINDOW",
     "displaced",
     "latched",
     "length",
-    "local_low",
     "noise",
     "runs_of",
     "stamps",
+    "strides",
     "within",
 ]
 
@@ -64,29 +65,25 @@ def displaced(t: Int64, x: NDArray[Any], window: float = WINDOW) -> Floats:
     Returns:
         x(t) - x(t - window); NaN before the first whole window.
     """
+    made = np.empty(x.shape)
+    if len(t) and back_from(t, ready(x).reshape(len(t), -1), window, made.reshape(len(t), -1)):
+        return made
+    return _looked_up(t, x, window)
+
+
+def strides(t: Int64, x: Floats, *, level: bool) -> Floats:
+    """How far points (n, k, 3) m got in the last `WINDOW`, see `displaced`; (n, k) m, ``level`` without z."""
+    here, made = ready(x), np.empty(x.shape[:2])
+    if len(t) and strides_from(t, here, WINDOW, made, level=level):
+        return made
+    return length(_looked_up(t, here[..., :2] if level else here, WINDOW))
+
+
+def _looked_up(t: Int64, x: Floats, window: float) -> Floats:
+    """`displaced` by a clock whose samples are not evenly apart."""
     out = np.full(x.shape, np.nan)
-    if len(t) < 2:
-        return out
-    step = (int(t[-1]) - int(t[0])) / (len(t) - 1)
-    back = window * 1e9
-    # Exact for the rounded stamps of a nominal clock; any other clock is looked up.
-    if step > 0 and np.abs(np.arange(len(t)) * step - (t - t[0])).max() < 1e3:
-        ago = back / step
-        whole = int(ago + 1e-5)
-        part = ago - whole if ago - whole > 1e-4 else 0.0
-        first = whole + (part > 0)
-        if first >= len(t):
-            return out
-        n = len(t)
-        if part:
-            before = x[first - whole : n - whole] * (1.0 - part)
-            before += x[: n - first] * part
-        else:
-            before = x[: n - first]
-        np.subtract(x[first:], before, out=out[first:])
-        return out
-    wanted = t - round(back)
-    known = wanted >= t[0]
+    wanted = t - round(window * 1e9)
+    known = wanted >= t[0] if len(t) > 1 else np.zeros(len(t), bool)
     if not known.any():
         return out
     at = np.clip(np.searchsorted(t, wanted[known], "right") - 1, 0, len(t) - 2)
@@ -124,15 +121,9 @@ def within(t: Int64, first: Int64, last: Int64) -> Bools:
     """Which of the stamps (n,) lie in one of the closed intervals (k,), (k,)."""
     if not len(first):
         return np.zeros(len(t), bool)
-    mark = np.zeros(len(t) + 1, np.int64)
-    np.add.at(mark, np.searchsorted(t, first, "left"), 1)
-    np.subtract.at(mark, np.searchsorted(t, last, "right"), 1)
-    return np.asarray(np.cumsum(mark[:-1]) > 0)
-
-
-def local_low(x: Floats, half: int) -> Floats:
-    """The lowest value within ``half`` samples on either side; (n,)."""
-    return -largest(np.where(np.isfinite(x), -x, -np.inf), half)
+    begun = np.bincount(np.searchsorted(t, first, "left"), minlength=len(t) + 1)
+    ended = np.bincount(np.searchsorted(t, last, "right"), minlength=len(t) + 1)
+    return np.asarray(np.cumsum((begun - ended)[:-1]) > 0)
 
 
 def noise(x: NDArray[Any], quiet: Bools | None = None) -> float:

@@ -182,7 +182,9 @@ def _gains(both: Floats, rate: float, bands: int) -> Floats:
     ``both`` are places (2, p, 3, n) of the robot's points and the human's.
     """
     masks, width = _bands(_padded(both.shape[-1] - 1), float(rate), bands)
-    in_band = _power(both).sum(axis=2) @ masks.T  # (2, p, 1 + bands); the first is the scale's
+    in_band = np.einsum(
+        "apf,bf->apb", _power(both).sum(axis=2), masks
+    )  # (2, p, 1 + bands); the first is the scale's
     with np.errstate(invalid="ignore", divide="ignore"):
         gain = np.sqrt(in_band[0] / in_band[1])
         made: Floats = gain[:, 1:] / gain[:, :1]

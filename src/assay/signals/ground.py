@@ -8,7 +8,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.signals.feet import displaced, latched, length, runs_of
+from assay.signals.feet import latched, runs_of, strides
+from assay.signals.quantile import median
 
 __all__ = ["Ground", "mode_height", "rest_heights", "stance_heights", "taken_off"]
 
@@ -78,7 +79,7 @@ def mode_height(low: Floats) -> float:
         return float("nan")
     count = np.searchsorted(z, z + BAND, "right") - np.arange(len(z))
     first = int(count.argmax())
-    return float(np.median(z[first : first + int(count[first])]))
+    return median(z[first : first + int(count[first])])
 
 
 def rest_heights(t: NDArray[np.int64], soles: list[Floats]) -> Floats:
@@ -91,7 +92,7 @@ def rest_heights(t: NDArray[np.int64], soles: list[Floats]) -> Floats:
     x = np.concatenate(soles, axis=1)
     height = x[..., 2]
     lowest = np.where(np.isfinite(height), height, np.inf).argmin(axis=1)
-    moved = length(displaced(t, x))
+    moved = strides(t, x, level=False)
     rows = np.arange(len(x))
     still = latched(moved[rows, lowest], *REST)
     return _pieces(t, height[rows, lowest], still)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.embodiment.rotation import compose
-from assay.signals.feet import WINDOW, displaced, length
+from assay.embodiment.kinematics import compiled
+from assay.signals.feet import WINDOW, displaced
 from assay.signals.intervals import period
+from assay.signals.loops import ready, whole
+from assay.signals.walked import steady
 
-__all__ = ["beyond"]
+__all__ = ["beyond", "speeds"]
 
 Floats = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -41,35 +44,76 @@ def beyond(t: Int64, place: Floats, window: float = WINDOW) -> tuple[Floats, Flo
         the base is not known, and where there is no neighbour to be held to.
     """
     over = max(window, period(t) * 1e-9)
-    quat = _straight(place[:, 3:])
-    way = displaced(t, place[:, :3], over)
-    turn = _turned(quat - displaced(t, quat, over), quat)
-    row = np.arange(len(t))
-    ago = np.minimum(np.searchsorted(t, t - round(over * 1e9) - ROUNDING), row - 1)
-    on = np.maximum(np.searchsorted(t, t + round(over * 1e9) - ROUNDING), row + 1)
-    metres, radians = [], []
-    for at in (ago, on):
-        there = (at >= 0) & (at < len(t))
-        i = np.where(there, at, 0)
-        metres.append(np.where(there, length(way - way[i]), np.nan))
-        radians.append(np.where(there, _apart(turn, turn[i]), np.nan))
-    scale = (window / over) ** 2
-    return np.fmin(*metres) * scale, np.fmin(*radians) * scale
+    place = steady(place)
+    metres, radians = np.empty(len(t)), np.empty(len(t))
+    signature = "void(int64[::1], float64[:,::1], float64[:,::1], int64, float64, float64[::1], float64[::1])"
+    compiled(_beyond, signature)[0](
+        whole(t), place, displaced(t, place, over), round(over * 1e9), (window / over) ** 2,
+        metres, radians,
+    )  # fmt: skip
+    return metres, radians
 
 
-def _straight(quat: Floats) -> Floats:
-    """Quaternions (n, 4) of which none is the negative of its neighbour's side, so that they interpolate."""
-    against = (quat[1:] * quat[:-1]).sum(axis=1) < 0
-    return quat * np.concatenate(([1.0], np.cumprod(np.where(against, -1.0, 1.0))))[:, None]
+# The rotation over a window is that from where the base was, seen from the world.
+def _beyond(t, place, moved, over, scale, metres, radians):  # type: ignore[no-untyped-def]
+    n, ago, on = len(t), 0, 0
+    turn = np.empty((n, 4))
+    for i in range(n):
+        w, x, y, z = place[i, 3], place[i, 4], place[i, 5], place[i, 6]
+        a, b, c, d = w - moved[i, 3], moved[i, 4] - x, moved[i, 5] - y, moved[i, 6] - z
+        turn[i, 0], turn[i, 1] = w * a - x * b - y * c - z * d, w * b + x * a + y * d - z * c
+        turn[i, 2], turn[i, 3] = w * c - x * d + y * a + z * b, w * d + x * c - y * b + z * a
+        size = 0.0
+        for e in range(4):
+            size += turn[i, e] * turn[i, e]
+        size = math.sqrt(size)
+        for e in range(4):
+            turn[i, e] = turn[i, e] / size if size > TINY else math.nan
+    for i in range(n):
+        while ago < n and t[ago] < t[i] - over - ROUNDING:
+            ago += 1
+        while on < n and t[on] < t[i] + over - ROUNDING:
+            on += 1
+        metres[i], radians[i] = math.nan, math.nan
+        for at in (min(ago, i - 1), max(on, i + 1)):
+            if at < 0 or at >= n:
+                continue
+            way, alike = 0.0, 0.0
+            for e in range(3):
+                way += (moved[i, e] - moved[at, e]) ** 2
+            for e in range(4):
+                alike += turn[i, e] * turn[at, e]
+            way = math.sqrt(way)
+            apart = 2.0 * math.acos(min(abs(alike), 1.0)) if not math.isnan(alike) else math.nan
+            metres[i] = way if way < metres[i] or math.isnan(metres[i]) else metres[i]
+            radians[i] = apart if apart < radians[i] or math.isnan(radians[i]) else radians[i]
+        metres[i], radians[i] = metres[i] * scale, radians[i] * scale
 
 
-def _turned(a: Floats, b: Floats) -> Floats:
-    """The rotations (n, 4) that turn a into b, seen from the world."""
-    made = compose(b, a * np.array([1.0, -1.0, -1.0, -1.0]))
-    size = np.sqrt((made * made).sum(axis=1))
-    return made / np.where(size > TINY, size, np.nan)[:, None]
+def speeds(t: Int64, place: Floats, window: float) -> tuple[Floats, Floats]:
+    """How fast a base goes and turns from each frame to the next, over no less than ``window`` s.
+
+    Args:
+        t: (n,) int64 ns.
+        place: (n, 7) m and wxyz of length 1.
+        window: s, so that jitter at 500 Hz is no speed.
+
+    Returns:
+        (n - 1,) m/s and (n - 1,) rad/s.
+    """
+    way, turn = np.empty(max(len(t) - 1, 0)), np.empty(max(len(t) - 1, 0))
+    signature = "void(int64[::1], float64[:,::1], float64, float64[::1], float64[::1])"
+    compiled(_speeds, signature)[0](whole(t), ready(place), window, way, turn)
+    return way, turn
 
 
-def _apart(a: Floats, b: Floats) -> Floats:
-    """The angle between rotations (n, 4), rad."""
-    return np.asarray(2.0 * np.arccos(np.clip(np.abs((a * b).sum(axis=1)), 0.0, 1.0)))
+def _speeds(t, place, window, way, turn):  # type: ignore[no-untyped-def]
+    for i in range(len(way)):
+        over = max((t[i + 1] - t[i]) * 1e-9, 1e-9, window)
+        total, alike = 0.0, 0.0
+        for e in range(3):
+            total += (place[i + 1, e] - place[i, e]) ** 2
+        for e in range(3, 7):
+            alike += place[i + 1, e] * place[i, e]
+        way[i] = math.sqrt(total) / over
+        turn[i] = 2.0 * math.acos(min(abs(alike), 1.0)) / over if not math.isnan(alike) else math.nan

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from assay.embodiment.kinematics import compiled
 
 __all__ = ["any_of_two", "bends", "falling", "held", "laid", "largest", "latch", "median", "ready",
-           "way"]  # fmt: skip
+           "way", "whole"]  # fmt: skip
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.int8]
@@ -31,6 +31,12 @@ _UNKNOWN: Final = -1
 def ready(x: NDArray[Any]) -> Floats:
     """Contiguous float64 that a loop may be given; a read-only array is copied, as loops take none."""
     made = np.ascontiguousarray(x, np.float64)
+    return made if made.flags.writeable else made.copy()
+
+
+def whole(t: NDArray[Any]) -> Int64:
+    """The same of stamps: contiguous int64."""
+    made = np.ascontiguousarray(t, np.int64)
     return made if made.flags.writeable else made.copy()
 
 
@@ -181,8 +187,7 @@ def laid(t: Int64, x: Floats, at: Int64, most: float, slack: float) -> Floats:
     """
     made = np.empty((len(at), x.shape[1]))
     signature = "void(int64[::1], float64[:,::1], int64[::1], float64, float64, float64[:,::1])"
-    whole = [a if a.flags.writeable and a.flags.c_contiguous else a.copy() for a in (t, at)]
-    compiled(_laid, signature)[0](whole[0], ready(x), whole[1], most, slack, made)
+    compiled(_laid, signature)[0](whole(t), ready(x), whole(at), most, slack, made)
     return made
 
 

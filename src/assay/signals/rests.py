@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.embodiment.kinematics import compiled
-from assay.signals.loops import ready
+from assay.signals.loops import ready, whole
 
 __all__ = [
     "EXACT", "NONE", "Columns", "Limbs", "Rests", "amid_motion", "beside", "columns_of", "joined", "limbs",
@@ -93,11 +93,7 @@ def columns_of(x: Floats, t0: Int64, t1: Int64, lower: Floats, upper: Floats) ->
     """`Columns` of values x (n, c), with their extremes; 0 where there is no frame."""
     made = ready(x)
     low, high = (made.min(axis=0), made.max(axis=0)) if len(made) else (np.zeros(made.shape[1]),) * 2
-    return Columns(made, _stamps(t0), _stamps(t1), lower, upper, low, high)
-
-
-def _stamps(t: Int64) -> Int64:
-    return t if t.flags.c_contiguous and t.flags.writeable else t.copy()
+    return Columns(made, whole(t0), whole(t1), lower, upper, low, high)
 
 
 def rests(of: Columns, near: float) -> Rests:

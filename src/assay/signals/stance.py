@@ -8,14 +8,17 @@ both move more than 7.5 mm, and 67 ms are trimmed at both ends, where alarms are
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.signals.feet import displaced, latched, length, local_low, noise, runs_of, within
+from assay.embodiment.kinematics import compiled
+from assay.signals.feet import displaced, length, noise, runs_of, strides, within
 from assay.signals.intervals import period
+from assay.signals.loops import ready, whole
 
 __all__ = ["SHAKY", "SIDES", "Phases", "Stance", "drifting", "edges", "human_stance", "sole_stance"]
 
@@ -79,21 +82,51 @@ def human_stance(t: Int64, points: Floats, on: Int64, stream: str) -> Stance:
         on: (n,) int64 ns, the clock on which stance is wanted, same origin.
         stream: the source's name.
     """
-    moved = length(displaced(t, points[..., :2]))
-    blind: Bools = np.asarray(~np.isfinite(points).all(axis=(2, 3)))
+    m, _, p, _ = points.shape
+    moved = strides(t, points.reshape(m, 2 * p, 3), level=True).reshape(m, 2, p)
     half = max(1, round(NEARBY * 1e9 / max(period(t), 1.0)))
-    heights = points[..., 2]
-    rest = [local_low(heights[:, :, k].min(axis=1), half) for k in range(points.shape[2])]
+    still, blind = np.empty((2, m)), np.zeros((2, m), bool)
+    signature = "void(float64[:,:,:,::1], float64[:,:,::1], int64, float64, float64[:,::1], boolean[:,::1])"
+    compiled(_stillness, signature)[0](ready(points), moved, half, RAISED, still, blind)
     state: dict[str, NDArray[np.int8]] = {}
     phases: dict[str, Phases] = {}
     for i, side in enumerate(SIDES):
-        low = np.stack([heights[:, i, k] - rest[k] < RAISED for k in range(points.shape[2])], axis=1)
-        still = np.where(low, moved[:, i], np.inf).min(axis=1)
-        still[blind[:, i]] = np.nan
-        phases[side] = _phases(t, latched(still, ENTER, LEAVE), points[:, i])
+        phases[side] = _phases(t, still[i], (ENTER, LEAVE), points[:, i])
         state[side] = within(on, phases[side].t0, phases[side].t1).astype(np.int8)
-        state[side][_untold(t, blind[:, i], on)] = -1
+        state[side][_untold(t, blind[i], on)] = -1
     return Stance(on, state, phases, "source", stream, _jitter(points, moved))
+
+
+# For each foot the way of whichever point moves least (of those not raised over where either foot's rests
+# within ``half`` samples, as far as heights are known); NaN where a point is not known.
+def _stillness(points, moved, half, raised, still, blind):  # type: ignore[no-untyped-def]  # noqa: C901
+    m, rest = len(points), np.empty(len(points))
+    for side in range(2):
+        for i in range(m):
+            still[side, i] = math.inf
+            for k in range(points.shape[2]):
+                for e in range(3):
+                    blind[side, i] |= not math.isfinite(points[i, side, k, e])
+    for k in range(points.shape[2]):
+        for i in range(m):
+            left, right = points[i, 0, k, 2], points[i, 1, k, 2]
+            low = left if left < right or math.isnan(left) else right
+            rest[i] = low if math.isfinite(low) else math.inf
+        at = -1
+        for i in range(m):
+            first, last = max(i - half, 0), min(i + half, m - 1)
+            new = last if at >= first else first
+            at = first if at < first else at
+            for j in range(new, last + 1):
+                at = j if rest[j] <= rest[at] else at
+            for side in range(2):
+                low = points[i, side, k, 2] - rest[at] < raised
+                way = moved[i, side, k] if low else math.inf
+                if way < still[side, i] or math.isnan(way):
+                    still[side, i] = way
+    for side in range(2):
+        for i in range(m):
+            still[side, i] = math.nan if blind[side, i] else still[side, i]
 
 
 def sole_stance(t: Int64, soles: dict[str, Floats], ground: float, stream: str) -> Stance:
@@ -105,10 +138,11 @@ def sole_stance(t: Int64, soles: dict[str, Floats], ground: float, stream: str) 
     phases: dict[str, Phases] = {}
     for side, x in soles.items():
         low = x[..., 2].min(axis=1) - ground
+        share = low / 0.03
         vertical = np.abs(displaced(t, low)) / 0.005  # 5 mm in 1/30 s is 0.15 m/s
-        near = np.maximum(low / 0.03, vertical)
-        near[np.isnan(vertical) & np.isfinite(low)] = low[np.isnan(vertical) & np.isfinite(low)] / 0.03
-        phases[side] = _phases(t, latched(near, 1.0, 1.3), x, trim=0.0)
+        unseen = np.isnan(vertical) & np.isfinite(low)
+        near = np.where(unseen, share, np.maximum(share, vertical))
+        phases[side] = _phases(t, near, (1.0, 1.3), x, trim=0.0)
         state[side] = within(t, phases[side].t0, phases[side].t1).astype(np.int8)
         state[side][~np.isfinite(low)] = -1
     return Stance(t, state, phases, "robot", stream)
@@ -127,12 +161,19 @@ def edges(t: Int64, phases: Phases) -> tuple[NDArray[np.intp], NDArray[np.intp]]
     return first, np.maximum(np.searchsorted(t, phases.t1, "right") - 1, first)
 
 
-def _phases(t: Int64, standing: Bools, x: Floats, trim: float = TRIM) -> Phases:
-    """Runs of standing, trimmed, with the drift of the foot point that moves least between their ends."""
-    first, last = runs_of(standing)
-    t0, t1 = t[first] + round(trim * 1e9), t[last] - round(trim * 1e9)
-    long = t1 - t0 >= SHORTEST * 1e9 - 1e6
-    t0, t1 = t0[long], t1[long]
+def _phases(t: Int64, v: Floats, levels: tuple[float, float], x: Floats, trim: float = TRIM) -> Phases:
+    """Runs in which v is low, trimmed, with the drift of the foot point that moves least between their ends.
+
+    They begin below the first of ``levels`` and end above the second, or at NaN.
+    """
+    t0, t1, count = np.empty(len(v), np.int64), np.empty(len(v), np.int64), np.zeros(1, np.int64)
+    signature = (
+        "void(float64[::1], int64[::1], float64, float64, int64, float64, int64[::1], int64[::1], int64[::1])"
+    )
+    compiled(_lasting, signature)[0](
+        ready(v), whole(t), *levels, round(trim * 1e9), SHORTEST * 1e9 - 1e6, t0, t1, count
+    )
+    t0, t1 = t0[: count[0]], t1[: count[0]]
     if not len(t0):
         return Phases(t0, t1, np.zeros((0, 2)))
     a, b = edges(t, Phases(t0, t1, np.zeros((len(t0), 2))))
@@ -141,12 +182,29 @@ def _phases(t: Int64, standing: Bools, x: Floats, trim: float = TRIM) -> Phases:
     return Phases(t0, t1, moved[np.arange(len(a)), least])
 
 
+def _lasting(v, t, enter, leave, trim, shortest, t0, t1, count):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917
+    k, first, n = 0, -1, len(v)
+    for i in range(n + 1):
+        on = i < n and v[i] <= leave and (first >= 0 or v[i] < enter)
+        if on and first < 0:
+            first = i
+        elif not on and first >= 0:
+            begin, end = t[first] + trim, t[i - 1] - trim
+            if end - begin >= shortest:
+                t0[k], t1[k] = begin, end
+                k += 1
+            first = -1
+    count[0] = k
+
+
 def _untold(t: Int64, blind: Bools, on: Int64) -> Bools:
     """Where stance cannot be told: outside the source's time, and where it has holes (with the trim)."""
     if not len(t):
         return np.ones(len(on), bool)
     slack = round(period(t))
     out = (on < t[0] - slack) | (on > t[-1] + slack)
+    if not blind.any():
+        return np.asarray(out)
     first, last = runs_of(blind)
     pad = round((TRIM + SHORTEST) * 1e9) + slack
     return np.asarray(out | within(on, t[first] - pad, t[last] + pad))

@@ -24,6 +24,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,9 +35,11 @@ from assay.features.joints import Joints
 from assay.gate import IN, UNKNOWN, Abstain, Case, Evidence, Outcome, gate, param
 from assay.model import Episode, Role
 from assay.signals.intervals import ends
+from assay.signals.widest import outside
 from assay.synth.episodes import HAND_NAMES, edit, teleop
 
 STATES = (Role.JOINT_POSITION, Role.HAND_JOINTS, Role.GRIPPER)
+Bounds = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,49 +160,49 @@ def _group(body: Embodiment, joints: Joints, p: Params, *, chosen: bool) -> Iter
     ):
         use = np.flatnonzero(known & (joints.unit == unit))
         if len(use):
-            yield _evidence(body, joints, use, Evidence(
-                np.empty(0), joints.t[:0], joints.t[:0], unit, limit, stream=joints.stream,
-                against=body.name, quota=p.quota, limit_key=key, reason="undecided",
-            ), chosen=chosen)  # fmt: skip
+            told = {"unit": unit, "limit": limit, "limit_key": key, "quota": p.quota}
+            yield _evidence(body, joints, use, told, chosen=chosen)
 
 
 def _evidence(
-    body: Embodiment, joints: Joints, use: NDArray[np.intp], blank: Evidence, *, chosen: bool
+    body: Embodiment, joints: Joints, use: NDArray[np.intp], told: dict[str, Any], *, chosen: bool
 ) -> Evidence:
-    x = joints.x[:, use]
-    index = joints.joint[use]
-    excess = np.maximum(joints.lower[use] - x, x - joints.upper[use])
-    scope, doubt = None, ""
-    # Controllers' soft limits are narrower on purpose and no second opinion about the mechanics.
-    sets = [s for s in body.limits if s.grade != "soft"]
-    lower, upper = (np.array([getattr(s, side)[index] for s in sets]) for side in ("lower", "upper"))
-    if not chosen and len(sets) > 1 and (np.ptp(lower, axis=0).any() or np.ptp(upper, axis=0).any()):
-        narrow = np.maximum(lower.max(axis=0) - x, x - upper.min(axis=0))
-        wide = np.maximum(lower.min(axis=0) - x, x - upper.max(axis=0))
-        open_ = ((narrow > blank.limit) & (wide <= blank.limit)).any(axis=1) & ~(wide > blank.limit).any(
-            axis=1
-        )
-        scope = np.where(open_, UNKNOWN, IN)
-        excess = np.where(open_[:, None], narrow, wide)
-        if open_.any():
-            doubt = _both(joints, use, np.where(open_[:, None], narrow, -np.inf), (lower, upper))
-    which = excess.argmax(axis=1)
-    return replace(
-        blank, value=np.take_along_axis(excess, which[:, None], axis=1)[:, 0],
-        t0=joints.t, t1=ends(joints.t, joints.rate), scope=scope, which=which,
-        channels=tuple(joints.names[i] for i in use),
-        reason="limits-conflict" if doubt else blank.reason, doubt=doubt,
+    x = joints.x if len(use) == joints.x.shape[1] else joints.x[:, use]
+    narrow = wide = (joints.lower[use], joints.upper[use])
+    apart = _apart(body, tuple(joints.joint[use].tolist())) if not chosen else None
+    if apart is not None:
+        narrow, wide = apart
+    value, which, open_ = outside(x, narrow, wide, told["limit"])
+    doubt = _both(body, joints, use, open_, narrow) if open_.any() else ""
+    return Evidence(
+        value, joints.t, ends(joints.t, joints.rate), which=which, stream=joints.stream, against=body.name,
+        scope=None if apart is None else np.where(open_, UNKNOWN, IN),
+        channels=joints.names if len(use) == len(joints.names) else tuple([joints.names[i] for i in use]),
+        reason="limits-conflict" if doubt else "undecided", doubt=doubt, **told,
     )  # fmt: skip
 
 
+@lru_cache(maxsize=64)
+def _apart(body: Embodiment, joint: tuple[int, ...]) -> tuple[Bounds, Bounds] | None:
+    """The narrowest and the widest limits of joints on which sources disagree; None where they do not."""
+    # Controllers' soft limits are narrower on purpose and no second opinion about the mechanics.
+    sets = [s for s in body.limits if s.grade != "soft"]
+    lower, upper = (np.array([getattr(s, side)[list(joint)] for s in sets]) for side in ("lower", "upper"))
+    if len(sets) < 2 or not (np.ptp(lower, axis=0).any() or np.ptp(upper, axis=0).any()):
+        return None
+    return (lower.max(axis=0), upper.min(axis=0)), (lower.min(axis=0), upper.max(axis=0))
+
+
 def _both(
-    joints: Joints, use: NDArray[np.intp], excess: NDArray[np.float64],
-    bounds: tuple[NDArray[np.float64], NDArray[np.float64]],
-) -> str:  # fmt: skip
+    body: Embodiment, joints: Joints, use: NDArray[np.intp], open_: NDArray[np.bool_], narrow: Bounds
+) -> str:
     """The state furthest beyond the narrower limit, with what each side says."""
+    x = joints.x[:, use]
+    excess = np.where(open_[:, None], np.maximum(narrow[0] - x, x - narrow[1]), -np.inf)
     row, column = np.unravel_index(excess.argmax(), excess.shape)
-    value = float(joints.x[row, use[column]])
-    low, high = (side[:, column] for side in bounds)
-    which, said = ("upper", high) if value > high.min() else ("lower", low)
-    return (f"{joints.names[use[column]]} at {value:.4g}: {which} limit {said.min():.4g} by one source, "
-            f"{said.max():.4g} by another")  # fmt: skip
+    value, joint = float(x[row, column]), joints.joint[use[column]]
+    sets = [s for s in body.limits if s.grade != "soft"]
+    low, high = ([float(getattr(s, side)[joint]) for s in sets] for side in ("lower", "upper"))
+    which, said = ("upper", high) if value > min(high) else ("lower", low)
+    return (f"{joints.names[use[column]]} at {value:.4g}: {which} limit {min(said):.4g} by one source, "
+            f"{max(said):.4g} by another")  # fmt: skip

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 
 from assay.gate import UNKNOWN, Abstain, Case, Evidence, Outcome, gate, param
 from assay.model import Episode, Role
-from assay.signals.feet import displaced, length, noise
+from assay.signals.feet import noise, strides
 from assay.signals.intervals import ends
 from assay.signals.posture import Poses
 from assay.signals.stance import SIDES, Stance, drifting
@@ -74,16 +74,15 @@ def measure(ep: Episode, p: Params, poses: Poses | None, stance: Stance | None) 
     rate = ep.by_role(Role.JOINT_POSITION)[0].rate
     t1 = ends(poses.t, float(rate) if rate else None)
     for side in SIDES:
-        x = poses.soles[side][..., :2]
-        scope = stance.state[side].copy()
-        shake = noise(x[:, 0], scope == 1)
+        x, scope = poses.soles[side], stance.state[side].copy()
+        shake = noise(x[:, 0, :2], scope == 1)
         astray = drifting(stance, side, p.source_drift)
         scope[astray & (scope == 1)] = UNKNOWN
         if shake > p.shake:
             scope[scope == 1] = UNKNOWN
         noisy = not shake > p.shake and bool((scope == UNKNOWN).any())
         yield Evidence(
-            length(displaced(poses.t, x)).min(axis=1), poses.t, t1, "m", p.limit, scope=scope,
+            strides(poses.t, x, level=True).min(axis=1), poses.t, t1, "m", p.limit, scope=scope,
             stream=poses.stream, against=stance.stream, channel=side, quota=p.quota, min_run=p.min_run,
             reason="reference-noisy" if noisy else "undecided",
             doubt=f"the sole shakes by {shake * 1e3:.1f} mm" if shake > p.shake else "",

@@ -45,8 +45,9 @@ from assay.gate import IN, UNKNOWN, Abstain, Case, Evidence, Outcome, gate, para
 from assay.model import Clock, Episode, Role
 from assay.signals.feet import displaced, stamps
 from assay.signals.intervals import ends
-from assay.signals.leaps import beyond
+from assay.signals.leaps import beyond, speeds
 from assay.signals.posture import Poses
+from assay.signals.widest import largest
 from assay.synth.episodes import edit, retime
 from assay.synth.walks import walk
 
@@ -171,14 +172,9 @@ def _base(p: Params, poses: Poses | None) -> Iterator[Outcome]:
     if poses is None or poses.place is None or not poses.timed or len(poses.t) < 2:
         return
     t, place = poses.t, poses.place
-    step = np.maximum(np.diff(t) * 1e-9, 1e-9)
-    # Over no less than the window, so that jitter at 500 Hz is no speed.
-    over = np.maximum(step, p.window)
-    way = np.linalg.norm(np.diff(place[:, :3], axis=0), axis=1) / over
-    alike = np.abs((place[1:, 3:] * place[:-1, 3:]).sum(axis=1))
-    turn = 2 * np.arccos(np.clip(alike, 0.0, 1.0)) / over
+    way, turn = speeds(t, place, p.window)
     value = np.maximum(way / p.base, turn / p.turn)
-    if (np.diff(t) >= 0).all():
+    if (t[1:] >= t[:-1]).all():
         # Nothing to be held to, at an end or beside a hole, is no jump; a hole itself is above.
         jump, twist = (np.nan_to_num(x[1:]) for x in beyond(t, place))
         value = np.maximum(value, np.maximum(jump / p.jump, twist / p.twist))
@@ -190,7 +186,7 @@ def _base(p: Params, poses: Poses | None) -> Iterator[Outcome]:
 
 
 def _group(ep: Episode, body: Embodiment, joints: Joints, p: Params) -> Iterator[Outcome]:
-    own = next(s for s in ep.by_role(*STATES) if np.array_equal(s.t, joints.t))
+    own = next(s for s in ep.by_role(*STATES) if s.t is joints.t or np.array_equal(s.t, joints.t))
     t = stamps(joints.t, joints.rate, nominal=own.clock is Clock.NOMINAL)
     for reason, names in (("unresolved-names", joints.unresolved), ("unresolved-unit", joints.unknown_units)):
         if names:
@@ -198,13 +194,12 @@ def _group(ep: Episode, body: Embodiment, joints: Joints, p: Params) -> Iterator
     if t is None:
         yield Abstain("not-declared", "the rate (fps) is not stated: speeds are unknown", joints.stream)
         return
-    if (np.diff(t) < 0).any():  # SYN005 says where
+    if (t[1:] < t[:-1]).any():  # SYN005 says where
         yield Abstain("no-reference", "time runs backwards in it: speeds are unknown", joints.stream)
         return
     slow, fast = _ratings(body, ep.limit_set, joints.joint)
     known = np.isfinite(fast)
-    unrated = [n for n, k, part in zip(joints.names, known, joints.part, strict=True)
-               if not k and part not in ROUGH]  # fmt: skip
+    unrated = [joints.names[i] for i in np.flatnonzero(~known) if joints.part[i] not in ROUGH]
     if unrated:
         yield Abstain("no-reference", f"no rated speed: {', '.join(unrated[:5])}", joints.stream, unrated[0])
     if known.any():
@@ -240,21 +235,20 @@ def _evidence(
     speed = np.abs(displaced(t, x, p.window)) / p.window
     first = int(np.searchsorted(t, t[0] + round(p.window * 1e9) - 1000)) if len(t) else 0
     speed, t0, t1 = speed[first:], t[first:], ends(t, joints.rate)[first:]
-    ratio = speed / fast[use]
-    which = ratio.argmax(axis=1) if len(ratio) else np.zeros(0, np.intp)
-    value = ratio[np.arange(len(ratio)), which]
-    names = tuple(joints.names[i] for i in use)
+    slow, fast = slow[use], fast[use]
+    value, which = largest(speed / fast)
+    names = tuple([joints.names[i] for i in use.tolist()])
     scope, doubt = None, ""
-    if (slow[use] < fast[use]).any():
-        narrow = speed / slow[use]
+    if (slow < fast).any():
+        narrow = speed / slow
         over = narrow > p.limit
         open_ = over.any(axis=1) & ~(value > p.limit) if over.any() else np.zeros(0, bool)
         if open_.any():
             scope = np.where(open_, UNKNOWN, IN)
             value = np.where(open_, narrow.max(axis=1), value)
             at, column = np.unravel_index(np.where(open_[:, None], narrow, 0).argmax(), narrow.shape)
-            doubt = (f"{names[column]} at {speed[at, column]:.1f} rad/s: rated {slow[use[column]]:g} by one "
-                     f"source, {fast[use[column]]:g} by another")  # fmt: skip
+            doubt = (f"{names[column]} at {speed[at, column]:.1f} rad/s: rated {slow[column]:g} by one "
+                     f"source, {fast[column]:g} by another")  # fmt: skip
     yield Evidence(
         value, t0, t1, "1", p.limit, scope=scope, stream=joints.stream, against="rated speed", which=which,
         channels=names, quota=p.quota, reason="limits-conflict" if doubt else "undecided", doubt=doubt,
