@@ -230,6 +230,17 @@ def test_without_a_rate_no_hours_are_claimed(small: FakeRun) -> None:
     assert "No rate is stated" not in render(small, plugs.gates())
 
 
+def test_an_ignored_sheet_and_a_foreign_profile_stand_first(small: FakeRun) -> None:
+    corpus = {**small.head["corpora"][0], "refused": "assay.toml: unknown item <b>embodimen</b>"}
+    head = {**small.head, "corpora": [corpus], "foreign_profile": "profile simulation is of another kind"}
+    text = render(replace(small, head=head), plugs.gates())
+    assert "ignored as a whole:</b> assay.toml: unknown item &lt;b&gt;embodimen" in text
+    assert text.index("ignored as a whole:") < text.index("episodes accepted")
+    assert "profile simulation is of another kind" in text
+    assert "mend assay.toml, ignored as a whole" in text
+    assert "mend assay.toml" not in render(small, plugs.gates())
+
+
 @pytest.mark.parametrize(
     ("counts", "says"),
     [

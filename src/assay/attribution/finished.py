@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from assay.amiss import amiss
 from assay.attribution import GATES, attribute
 from assay.attribution.doubt import DOUBTFUL
 from assay.attribution.rule import Attribution
@@ -84,7 +85,7 @@ def kept(path: Path) -> list[dict[str, Any]]:
         if not all(row["says"] in SAYS and isinstance(row["subject"], str) for row in rows):
             raise ValueError("rows that no attribution wrote")
     except (OSError, ValueError, TypeError, KeyError) as error:
-        raise RunError("a file of the run cannot be read", where=str(path / FILE), found=type(error).__name__,
+        raise RunError("a file of the run cannot be read", where=str(path / FILE), found=amiss(error),
                        remedy="delete it and run assay attribute again") from error  # fmt: skip
     return list(rows)
 

@@ -10,7 +10,8 @@ from typing import Any, Final
 import numpy as np
 
 from assay.attribution.finished import SAYS, kept
-from assay.gate import REASONS, Gate
+from assay.gate import Gate
+from assay.remedy import remedy
 from assay.report import ranking
 from assay.report.charts import Chart, chart
 from assay.report.rungs import distributions
@@ -76,19 +77,37 @@ def shares(parts: Mapping[str, int]) -> list[Share]:
     return found
 
 
+def notices(run: RunTables) -> list[tuple[str, str]]:
+    """What a reader must know before any figure, as (lead, sentence): sheets, parts, profiles."""
+    corpora = run.summary.get("corpora") or []
+    said = [("The sheet is ignored as a whole", c["refused"]) for c in corpora if c.get("refused")]
+    said += [("Parts", c["unmatched"]) for c in corpora if c.get("unmatched")]
+    if run.summary.get("foreign_profile"):
+        said.append(("Profile", run.summary["foreign_profile"]))
+    return [(lead, visible(words)) for lead, words in said]
+
+
+def unlock(run: RunTables) -> dict[str, Any] | None:
+    """The one remedy that would decide most hours."""
+    found = run.summary.get("unlock")
+    if found and found.get("reason") and _sheet_refused(run):
+        return {**found, "remedy": remedy(found["reason"], refused=True)}
+    return found
+
+
 def reason_rows(run: RunTables, grid: Grid) -> list[dict[str, Any]]:
     """Why gates abstained: reason, verdicts, hours of the episodes concerned, gates, what would decide it."""
     reason = column(run.verdicts, "reason")
     abstained = column(run.verdicts, "status") == "abstain"
     who, gate = grid.index_of(column(run.verdicts, "subject")), column(run.verdicts, "gate")
-    rows = []
+    rows, refused = [], _sheet_refused(run)
     for name, n in sorted(run.summary["abstentions"].items(), key=lambda item: -item[1]):
         mine = abstained & (reason == name)
         episodes = np.unique(who[mine & (who >= 0)])
         rows.append({
             "reason": name, "verdicts": n, "hours": hours(float(grid.seconds[episodes].sum() / 3600)),
             "episodes": len(episodes), "gates": Counter(sorted(gate[mine].tolist())).most_common(),
-            "remedy": REASONS.get(name, ""),
+            "remedy": remedy(name, refused=refused),
         })  # fmt: skip
     return rows
 
@@ -100,6 +119,7 @@ def open_rows(run: RunTables, grid: Grid) -> list[dict[str, Any]]:
     gate, reason, detail, subject = (column(run.verdicts, name)[abstained] for name in names)
     said: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     whole: Counter[tuple[str, str]] = Counter()
+    refused = _sheet_refused(run)
     inside = grid.index_of(subject) >= 0
     for code, why, words, one in zip(gate.tolist(), reason.tolist(), detail.tolist(), inside, strict=True):
         said[code, why][words or ""] += 1
@@ -107,7 +127,7 @@ def open_rows(run: RunTables, grid: Grid) -> list[dict[str, Any]]:
     return [
         {"gate": code, "reason": why, "episodes": whole[code, why], "effect": grid.effect.get(code, "report"),
          "words": visible(words.most_common(1)[0][0]), "others": len(words) - 1,
-         "remedy": REASONS.get(why, "")}
+         "remedy": remedy(why, refused=refused)}
         for (code, why), words in sorted(said.items())
     ]  # fmt: skip
 
@@ -206,6 +226,10 @@ def near_rows(run: RunTables, grid: Grid) -> list[dict[str, Any]]:
             "place": visible(" ".join(filter(None, (verdict["stream"], verdict["channel"])))),
         })  # fmt: skip
     return rows
+
+
+def _sheet_refused(run: RunTables) -> bool:
+    return any(c.get("refused") for c in run.summary.get("corpora") or [])
 
 
 def _cluster(cause: Mapping[str, Any]) -> str:
