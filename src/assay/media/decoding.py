@@ -35,7 +35,7 @@ class Tap(Protocol):
     def feed(self, luma: NDArray[np.uint8], t: NDArray[np.int64], which: NDArray[np.intp], /) -> None:
         """Take (k, h, w) uint8 luma, (n,) int64 ns, and (n,) which of the k pictures is seen at each time.
 
-        Pictures that repeat come once. The array is overwritten afterwards.
+        Pictures that repeat come once. The array is the decoder's or overwritten afterwards: read, not kept.
         """
 
     def value(self) -> Any:
@@ -132,7 +132,11 @@ class _Chunk:
         if not (self.count and self.again(flat, line, self.luma, self.count - 1)):
             if self.count == len(self.luma):
                 self.feed()
-            self.luma[self.count] = flat.reshape(-1, line)[:height, :width]
+            rows = flat.reshape(-1, line)[:height, :width]
+            if len(self.luma) == 1:  # a large picture is looked at where the decoder put it
+                self.luma = np.ascontiguousarray(rows)[np.newaxis]
+            else:
+                self.luma[self.count] = rows
             self.count += 1
         self.at.append(position)
         self.which.append(self.count - 1)
