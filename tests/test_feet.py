@@ -16,6 +16,7 @@ from assay.sheet import apply, lay
 from assay.signals.contact import by_distance, by_force, by_gripper, by_touch
 from assay.signals.feet import displaced, latched, noise, stamps
 from assay.synth.episodes import teleop
+from assay.synth.squats import squats
 from assay.synth.walks import jittered, pivoted, raised, slid, walk
 
 FEET = ("RTG003", "RTG004", "RTG005", "RTG006", "RTG013")
@@ -221,6 +222,15 @@ def test_the_ground_is_what_the_sheet_says() -> None:
     for said, height in (("z=0", 0.0), (-0.3, -0.3)):
         sheet = lay([("buyer", {"ground": said}, "test")])
         assert Features(apply(sheet, ep), plugs.features()).get("ground").declared == height
+
+
+def test_a_clock_that_steps_back_within_a_rest_is_no_error() -> None:
+    ep = squats().without_stream("velocities")
+    t = ep.streams[0].t.copy()
+    t[len(t) // 2 :] -= t[-1] // 3
+    for stream in ep.streams:
+        ep = ep.with_stream(replace(stream, t=t))
+    assert statuses(ep) == "aaaaa"
 
 
 def test_an_offset_is_one_finding_with_its_cure() -> None:

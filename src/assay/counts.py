@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.gate import IN, OUT, UNKNOWN, Abstain, Evidence, NotApplicable
+from assay.signals.lasting import drop_short, lasting, runs, worst_window
 
 __all__ = ["AT_LIMIT", "COVERAGE", "MULTIPLES", "Measure", "count", "drop_short", "runs", "settled"]
 
@@ -29,8 +30,6 @@ _NONE: Final = (0,) * len(_RUNGS)
 
 COVERAGE: Final = 2.0
 """Guard band in standard uncertainties (JCGM 106)."""
-
-TEN_SECONDS: Final = 10_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +119,7 @@ def count(evidence: Evidence, gate: str, version: int, scope: str, subject: str)
         n_finite=n_known, worst=_worst(s.ordered, e.sense), median=_median(s.ordered),
         u=_largest(e.u), seconds=int((e.t1 - e.t0).sum()) * 1e-9,
         sure=numbers[0], maybe=numbers[1], maybe_unknown=numbers[2], simple_beyond=simple,
-        worst10=_worst_window(sure, s.counted, e.t0) if numbers[0][AT_LIMIT] else 0.0,
+        worst10=worst_window(sure, s.counted, e.t0) if numbers[0][AT_LIMIT] else 0.0,
         detail=e.doubt, by=e.by,
     )  # fmt: skip
     return measure, sure
@@ -211,36 +210,18 @@ def _counts(s: _Seen) -> tuple[tuple[int, ...], ...]:
 def _running(s: _Seen, limits: Floats) -> tuple[tuple[int, ...], ...]:
     """The same where runs shorter than ``min_run`` do not count."""
     e = s.e
-    low, high = _guarded(e, s.value)
-    sure, _ = _lasting(s.known & beyond(e, low, limits), e)
+    (low, high), times = _guarded(e, s.value), (e.t0, e.t1)
+    masks = s.known & beyond(e, low, limits)
+    # Rungs that no sample is beyond, most often half of them, have no runs.
+    some = np.flatnonzero(masks.any(axis=1))
+    sure = [0] * len(masks)
+    for rung, n in zip(some.tolist(), lasting(masks[some], times, e.min_run)[0], strict=True):
+        sure[rung] = n
     if high is low and not s.n_nan and not s.n_unknown:
-        return sure, sure, (0,) * len(sure)
+        return tuple(sure), tuple(sure), _NONE
     keep = s.nan | s.unknown
-    return sure, *_lasting(s.counted & (s.nan | beyond(e, high, limits)), e, keep=keep, among=s.unknown)
-
-
-def _lasting(
-    masks: Bool, e: Evidence, *, keep: Bool | None = None, among: Bool | None = None
-) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Samples of each rung's lasting runs, and those ``among`` some; runs with a sample of ``keep`` last.
-
-    ``masks`` is (rungs, n); all rungs lie in one row with a gap after each, so that one pass finds all runs.
-    """
-    rungs, n = masks.shape
-    row = np.zeros(rungs * (n + 1) + 1, bool)
-    row[1:].reshape(rungs, n + 1)[:, :n] = masks
-    edges = np.flatnonzero(row[1:] != row[:-1])
-    rung, (first, end) = edges[::2] // (n + 1), (edges[::2] % (n + 1), edges[1::2] % (n + 1))
-    lasting = (e.t1[end - 1] - e.t0[first]) >= e.min_run * 1e9 - 1  # a nanosecond of rounding
-    if keep is not None and keep.any():
-        held = np.concatenate(([0], np.cumsum(keep)))
-        lasting |= held[end] > held[first]
-    rung, first, end = rung[lasting], first[lasting], end[lasting]
-    whole = tuple(np.bincount(rung, end - first, rungs).astype(int).tolist())
-    if among is None or not among.any():
-        return whole, (0,) * rungs
-    part = np.concatenate(([0], np.cumsum(among)))
-    return whole, tuple(np.bincount(rung, part[end] - part[first], rungs).astype(int).tolist())
+    maybe = s.counted & (s.nan | beyond(e, high, limits))
+    return tuple(sure), *lasting(maybe, times, e.min_run, keep=keep, among=s.unknown)
 
 
 def _tail(e: Evidence, ordered: Floats, limits: Floats) -> tuple[int, ...]:
@@ -264,24 +245,6 @@ def _sure(e: Evidence, value: Floats, known: Bool, limit: float) -> Bool:
     return drop_short(mask, e.t0, e.t1, e.min_run) if e.min_run > 0 else mask
 
 
-def runs(mask: Bool) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """First and one-past-last index of each run of True; (k,), (k,)."""
-    edges = np.diff(np.concatenate(([0], mask.view(np.int8), [0])))
-    return np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
-
-
-def drop_short(mask: Bool, t0: NDArray[np.int64], t1: NDArray[np.int64], min_run: float) -> Bool:
-    """Clear runs that last less than ``min_run`` seconds."""
-    first, end = runs(mask)
-    if not len(first):
-        return mask
-    lasting = (t1[end - 1] - t0[first]) >= min_run * 1e9 - 1  # a nanosecond of rounding
-    marks = np.zeros(len(mask) + 1, np.int8)
-    marks[first[lasting]] += 1
-    marks[end[lasting]] -= 1
-    return np.cumsum(marks[:-1]).astype(bool)
-
-
 def _one(u: float | NDArray[np.floating[Any]]) -> bool:
     """Whether all samples share one uncertainty."""
     return isinstance(u, float) or np.ndim(u) == 0
@@ -301,14 +264,3 @@ def _worst(ordered: Floats, sense: str) -> float:
 def _median(ordered: Floats) -> float:
     n = len(ordered)
     return float((ordered[(n - 1) // 2] + ordered[n // 2]) / 2) if n else float("nan")
-
-
-def _worst_window(sure: Bool, counted: Bool, t0: NDArray[np.int64]) -> float:
-    """Largest share of sure samples in any 10 s that start at a sample."""
-    if not sure.any():
-        return 0.0
-    bad, all_ = (np.concatenate(([0], np.cumsum(a))) for a in (sure, counted))
-    end = np.searchsorted(t0, t0 + TEN_SECONDS) if np.all(np.diff(t0) >= 0) else np.full(len(t0), len(t0))
-    full = (end < len(t0)) | (np.arange(len(t0)) == 0)  # a shorter tail would exaggerate
-    n = (all_[end] - all_[:-1])[full]
-    return float(np.max((bad[end] - bad[:-1])[full] / np.maximum(n, 1)))

@@ -57,7 +57,7 @@ def no_source(ep: Episode, poses: Poses | None, stance: Stance | None) -> Abstai
         return Abstain("no-reference", f"stance is taken from the human source: {_unused(ep)}")
     if not stance.noise <= SHAKY:
         return Abstain("reference-noisy", f"the source shakes by {stance.noise * 1e3:.1f} mm", stance.stream)
-    seen = max(float((s != 0).mean()) for s in stance.state.values()) if len(stance.t) else 0.0
+    seen = max(np.count_nonzero(s) / len(s) for s in stance.state.values()) if len(stance.t) else 0.0
     if seen < LEAST_STANCE:
         return Abstain("reference-noisy", "the source's feet never stand still", stance.stream)
     return None

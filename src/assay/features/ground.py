@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import Final
 
 import numpy as np
@@ -35,7 +36,8 @@ def ground(ep: Episode, poses: Poses | None, source_stance: Stance | None) -> Gr
     rest = np.concatenate(seen) if seen else rest_heights(poses.t, list(poses.soles.values()))
     if not len(rest):
         return Ground(declared, mode_height(poses.low), rest, np.nan, np.nan, np.nan)
-    u = max(LEAST, 1.2533 * float(np.std(rest)) / float(np.sqrt(len(rest))))
+    off = rest - rest.mean()
+    u = max(LEAST, 1.2533 * sqrt(float((off * off).mean())) / sqrt(len(rest)))
     ordered = np.sort(rest)
     spread = quantile(ordered, 0.95) - quantile(ordered, 0.05)
     offset = quantile(ordered, 0.5) - (declared or 0.0)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assay.embodiment import Embodiment, LimitSet
 from assay.feature import feature
-from assay.model import Channel, Episode, Role, Stream
+from assay.model import Episode, Role, Stream
 from assay.units import si_factor, si_unit
 
 __all__ = ["Joints", "joint_groups", "joints"]
@@ -83,60 +84,89 @@ def joints(ep: Episode, joint_groups: tuple[Joints, ...]) -> Joints | None:
 
 
 def _joined(streams: list[Stream], body: Embodiment, limits: LimitSet) -> Joints:
-    parts = [_resolved(s, body, f"{s.name}/" if len(streams) > 1 else "") for s in streams]
-    joint = np.concatenate([p[1] for p in parts])
-    mine = [body.joints[i] for i in joint]
+    parts = [_layout(s, body, f"{s.name}/" if len(streams) > 1 else "") for s in streams]
+    x = [_values(s, layout) for s, layout in zip(streams, parts, strict=True)]
+    joint = parts[0].joint if len(parts) == 1 else np.concatenate([p.joint for p in parts])
     first = streams[0]
-    x = parts[0][0] if len(parts) == 1 else np.concatenate([p[0] for p in parts], axis=1)
     return Joints(
         first.t,
-        x,
+        x[0] if len(x) == 1 else np.concatenate(x, axis=1),
         joint,
-        tuple(name for p in parts for name in p[2]),
-        np.array([j.part for j in mine], dtype=np.str_),
-        np.array([j.side for j in mine], dtype=np.str_),
-        np.array([j.unit for j in mine], dtype=np.str_),
+        tuple(name for p in parts for name in p.names),
+        *_of_body(body, tuple(joint.tolist())),
         common_name([s.name for s in streams]),
         float(first.rate) if first.rate else None,
         limits.lower[joint],
         limits.upper[joint],
-        tuple(name for p in parts for name in p[3]),
-        tuple(name for p in parts for name in p[4]),
+        tuple(name for p in parts for name in p.unresolved),
+        tuple(name for p in parts for name in p.unknown_units),
     )
 
 
-Resolved = tuple[NDArray[np.float64], NDArray[np.intp], list[str], list[str], list[str]]
+@lru_cache(maxsize=64)
+def _of_body(
+    body: Embodiment, joint: tuple[int, ...]
+) -> tuple[NDArray[np.str_], NDArray[np.str_], NDArray[np.str_]]:
+    """(j,) part, side and unit of some joints."""
+    mine = [body.joints[i] for i in joint]
+    part, side, unit = ([getattr(j, name) for j in mine] for name in ("part", "side", "unit"))
+    return np.array(part, np.str_), np.array(side, np.str_), np.array(unit, np.str_)
 
 
-def _resolved(stream: Stream, body: Embodiment, prefix: str) -> Resolved:
-    """Values, joints and names of the columns that can be used; unresolved names; unknown units."""
-    index = body.resolve(stream.names)
-    own = [i for i, c in enumerate(stream.channels) if c.role is None or c.role in STATES]
-    odd = {*_no_pose(stream), *(i for i in own if index[i] < 0)}
+@dataclass(frozen=True, slots=True, eq=False)
+class _Layout:
+    """Columns ``use`` that can be used, all if ``whole``: joints, factors to SI, names; names of others."""
+
+    use: list[int]
+    whole: bool
+    joint: NDArray[np.intp]
+    factors: NDArray[np.float64] | None
+    names: tuple[str, ...]
+    unresolved: tuple[str, ...]
+    unknown_units: tuple[str, ...]
+
+
+def _layout(stream: Stream, body: Embodiment, prefix: str) -> _Layout:
+    channels = stream.channels
+    names, units = tuple([c.name for c in channels]), tuple([c.unit for c in channels])
+    width = stream.x.shape[1]
+    return _laid_out(body, names, units, tuple([c.role for c in channels]), stream.role, width, prefix)
+
+
+@lru_cache(maxsize=64)
+def _laid_out(  # all that hangs on the names, which clips of one corpus share
+    body: Embodiment, names: tuple[str, ...], units: tuple[str, ...], roles: tuple[Role | None, ...],
+    role: Role, width: int, prefix: str,
+) -> _Layout:  # fmt: skip
+    index = body.resolve(names)
+    own = [i for i, r in enumerate(roles) if r is None or r in STATES]
+    odd = {*_no_pose(names, roles, role), *(i for i in own if index[i] < 0)}
     known = [i for i in own if index[i] >= 0]
-    use = [i for i in known if _fits(stream.channels[i], body.joints[index[i]].unit)]
-    factors = np.array([si_factor(stream.channels[i].unit) for i in use])
-    whole = len(use) == stream.x.shape[1]
-    x = np.asarray(stream.x if whole else stream.x[:, use], np.float64)
-    return (
-        x if (factors == 1.0).all() else x * factors,
-        index[use],
-        [prefix + stream.channels[i].name for i in use],
-        [prefix + stream.channels[i].name for i in sorted(odd)],
-        [prefix + stream.channels[i].name for i in known if i not in use],
-    )
+    use = [i for i in known if _fits(units[i], body.joints[index[i]].unit)]
+    factors = np.array([si_factor(units[i]) for i in use])
+    named = [prefix + name for name in names]
+    return _Layout(
+        use, len(use) == width, index[use], None if (factors == 1.0).all() else factors,
+        tuple(named[i] for i in use), tuple(named[i] for i in sorted(odd)),
+        tuple(named[i] for i in known if i not in use),
+    )  # fmt: skip
 
 
-def _no_pose(stream: Stream) -> list[int]:
+def _values(stream: Stream, layout: _Layout) -> NDArray[np.float64]:
+    x = np.asarray(stream.x if layout.whole else stream.x[:, layout.use], np.float64)
+    return x if layout.factors is None else x * layout.factors
+
+
+def _no_pose(names: tuple[str, ...], roles: tuple[Role | None, ...], role: Role) -> list[int]:
     """Columns of a joint vector that are called part of a pose, or a joint's pose, and cannot be one.
 
     A pose has three components or more, under one name: ``quat_x`` on its own, or ``left_elbow_pose``, is a
     joint whose name was spoilt.
     """
-    if stream.role not in STATES:
+    if role not in STATES:
         return []
-    other = [i for i, c in enumerate(stream.channels) if c.role is Role.OTHER]
-    steps = {i: re.findall(r"[a-z]+|[0-9]+", stream.channels[i].name.lower()) or [""] for i in other}
+    other = [i for i, r in enumerate(roles) if r is Role.OTHER]
+    steps = {i: re.findall(r"[a-z]+|[0-9]+", names[i].lower()) or [""] for i in other}
     mates = Counter(tuple(words[:-1]) for words in steps.values() if _component(words[-1]))
     return [
         i
@@ -150,8 +180,8 @@ def _component(word: str) -> bool:
     return word in COMPONENTS or word.isdigit()
 
 
-def _fits(channel: Channel, unit: str) -> bool:
-    return channel.unit != "unknown" and si_unit(channel.unit) == unit
+def _fits(said: str, unit: str) -> bool:
+    return said != "unknown" and si_unit(said) == unit
 
 
 def common_name(names: list[str]) -> str:

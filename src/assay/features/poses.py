@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -73,7 +74,7 @@ def _base(ep: Episode, t: NDArray[np.int64]) -> tuple[Stream | None, str]:
             why = f"{stream.name}: its channels are no position and quaternion"
         elif any(c.unit != "m" for c in stream.channels if c.name in POSE[:3]):
             why = f"{stream.name}: its unit is not m"
-        elif len(stream) != len(t) or not np.array_equal(stream.t, t):
+        elif len(stream) != len(t) or not (stream.t is t or np.array_equal(stream.t, t)):
             why = f"{stream.name}: on another clock than the joints"
         else:
             return stream, ""
@@ -85,14 +86,23 @@ def _soles(
 ) -> dict[str, Floats]:
     if not body.soles:
         return {}
-    links = [s.link for s in body.soles for _ in s.points]
-    x = points(tree, q, base[:, :3], base[:, 3:], links, np.concatenate([s.points for s in body.soles]))
-    x[..., 2] -= np.concatenate([s.radius for s in body.soles])
+    links, local, radius = _sole_points(body)
+    x = points(tree, q, base[:, :3], base[:, 3:], links, local)
+    x[..., 2] -= radius
     found: dict[str, Floats] = {}
     at = 0
     for sole in body.soles:
-        found[sole.side] = x[:, at : at + len(sole.points)]
+        # Each foot for itself, since loops want what lies together.
+        found[sole.side] = np.ascontiguousarray(x[:, at : at + len(sole.points)])
         if not recorded(tree, sole.link, known):
             found[sole.side][:] = np.nan
         at += len(sole.points)
     return found
+
+
+@lru_cache(maxsize=64)
+def _sole_points(body: Embodiment) -> tuple[tuple[str, ...], Floats, Floats]:
+    """Link, (k, 3) place in it and (k,) radius of each sole point, m."""
+    links = tuple(s.link for s in body.soles for _ in s.points)
+    local, radius = (np.concatenate([getattr(s, n) for s in body.soles]) for n in ("points", "radius"))
+    return links, local, radius

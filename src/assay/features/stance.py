@@ -49,4 +49,7 @@ def stance(
     if poses is None or ground is None or set(poses.soles) != {"left", "right"}:
         return None
     level = ground.declared if ground.declared is not None else ground.estimate
-    return sole_stance(poses.t, poses.soles, level, poses.stream) if np.isfinite(level) else None
+    if not np.isfinite(level):
+        return None
+    lowest = {side: poses.lowest(side) for side in poses.soles}
+    return sole_stance(poses.t, poses.soles, lowest, level, poses.stream)

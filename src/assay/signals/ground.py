@@ -8,7 +8,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.signals.feet import latched, runs_of, strides
+from assay.embodiment.kinematics import compiled
+from assay.signals.feet import latched, strides
+from assay.signals.loops import whole
 from assay.signals.quantile import median
 
 __all__ = ["Ground", "mode_height", "rest_heights", "stance_heights", "taken_off"]
@@ -105,14 +107,26 @@ def stance_heights(t: NDArray[np.int64], low: Floats, state: NDArray[np.int8]) -
 
 def _pieces(t: NDArray[np.int64], z: Floats, mask: NDArray[np.bool_]) -> Floats:
     """Means of z over each run of the mask; long runs, which say more, once for each half second."""
-    first, last = runs_of(mask)
-    if not len(first):
+    first, size, count = np.empty(len(z), np.int64), np.empty(len(z), np.int64), np.zeros(1, np.int64)
+    signature = "void(int64[::1], boolean[::1], int64, int64[::1], int64[::1], int64[::1])"
+    compiled(_cut, signature)[0](whole(t), mask, PIECE, first, size, count)
+    if not count[0]:
         return np.zeros(0)
-    long = last - first + 1
-    count = np.minimum(1 + (t[last] - t[first]) // PIECE, long)
-    # The first sample of each piece, in the masked samples laid end to end.
-    begin = np.repeat(np.cumsum(long) - long, count)
-    nth = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
-    starts = begin + nth * np.repeat(long, count) // np.repeat(count, count)
-    size = np.diff(np.append(starts, int(long.sum())))
-    return np.asarray(np.add.reduceat(z[mask], starts) / size)
+    return np.asarray(np.add.reduceat(z[mask], first[: count[0]]) / size[: count[0]])
+
+
+# The first sample of each piece, in the masked samples laid end to end, and how many it has.
+def _cut(t, mask, piece, first, size, count):  # type: ignore[no-untyped-def]
+    n, k, before, begin = len(mask), 0, 0, -1
+    for i in range(n + 1):
+        if i < n and mask[i]:
+            begin = i if begin < 0 else begin
+        elif begin >= 0:
+            long = i - begin
+            pieces = min(1 + (t[i - 1] - t[begin]) // piece, long)
+            for p in range(pieces):
+                first[k] = before + p * long // pieces
+                size[k] = before + (p + 1) * long // pieces - first[k]
+                k += 1
+            before, begin = before + long, -1
+    count[0] = k

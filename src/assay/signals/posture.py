@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,6 +98,12 @@ class Poses:
 
 def recorded(tree: Tree, link: str, known: NDArray[np.bool_], root: str = "") -> bool:
     """Whether every joint that moves a link, up to the link ``root``, was recorded; known is (c,)."""
+    return bool(known.all()) or _recorded(tree, link, known.tobytes(), root)
+
+
+@lru_cache(maxsize=256)
+def _recorded(tree: Tree, link: str, seen: bytes, root: str) -> bool:
+    known = np.frombuffer(seen, bool)
     at, stop = tree.index(link), tree.index(root) if root else -1
     while at not in (stop, -1):
         if tree.column[at] >= 0 and not known[tree.column[at]]:

@@ -129,15 +129,18 @@ def _stillness(points, moved, half, raised, still, blind):  # type: ignore[no-un
             still[side, i] = math.nan if blind[side, i] else still[side, i]
 
 
-def sole_stance(t: Int64, soles: dict[str, Floats], ground: float, stream: str) -> Stance:
+def sole_stance(
+    t: Int64, soles: dict[str, Floats], lowest: dict[str, Floats], ground: float, stream: str
+) -> Stance:
     """Stance of the robot's own soles: lowest point under 3 cm and rising or falling below 0.15 m/s.
 
-    Graded lower: a foot that floats or slides fast is not seen to stand, a low swing is.
+    Graded lower: a foot that floats or slides fast is not seen to stand, a low swing is. By side, ``soles``
+    are (n, k, 3) m and ``lowest`` the heights (n,) m of their lowest points.
     """
     state: dict[str, NDArray[np.int8]] = {}
     phases: dict[str, Phases] = {}
     for side, x in soles.items():
-        low = x[..., 2].min(axis=1) - ground
+        low = lowest[side] - ground
         share = low / 0.03
         vertical = np.abs(displaced(t, low)) / 0.005  # 5 mm in 1/30 s is 0.15 m/s
         unseen = np.isnan(vertical) & np.isfinite(low)
@@ -157,7 +160,7 @@ def drifting(stance: Stance, side: str, most: float) -> Bools:
 
 def edges(t: Int64, phases: Phases) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """First and last of the samples t (n,) within each stance; (k,), (k,)."""
-    first = np.searchsorted(t, phases.t0, "left").clip(max=max(len(t) - 1, 0))
+    first = np.minimum(np.searchsorted(t, phases.t0, "left"), max(len(t) - 1, 0))
     return first, np.maximum(np.searchsorted(t, phases.t1, "right") - 1, first)
 
 
@@ -225,4 +228,5 @@ def _jitter(points: Floats, moved: Floats) -> float:
         wide[1:] |= quiet[:-1]
         wide[:-1] |= quiet[1:]
         found.append(noise(points[:, i, 0, :2], wide))
-    return float(np.nanmax(found)) if np.isfinite(found).any() else float("nan")
+    known = [f for f in found if not math.isnan(f)]
+    return max(known) if any(math.isfinite(f) for f in known) else float("nan")

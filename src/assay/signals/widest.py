@@ -10,28 +10,51 @@ from numpy.typing import NDArray
 from assay.embodiment.kinematics import compiled
 from assay.signals.loops import ready
 
-__all__ = ["largest", "outside"]
+__all__ = ["fastest", "outside"]
 
 Floats = NDArray[np.float64]
 Bounds = tuple[Floats, Floats]
 
 
-def largest(x: Floats) -> tuple[Floats, NDArray[np.intp]]:
-    """The largest of each row of x (n, c), c > 0, and the first column that has it; a NaN is the largest."""
-    value, which = np.empty(len(x)), np.empty(len(x), np.int64)
-    compiled(_largest, "void(float64[:,::1], float64[::1], int64[::1])")[0](ready(x), value, which)
-    return value, which
+def fastest(
+    moved: Floats, seconds: float, fast: Floats, slow: Floats, limit: float
+) -> tuple[Floats, NDArray[np.intp], Floats, NDArray[np.bool_]]:
+    """The largest ratio of speed to rating.
+
+    Args:
+        moved: (n, c), c > 0, how far each column went in some seconds.
+        seconds: s.
+        fast: (c,) the rating by whoever says the most.
+        slow: (c,) by whoever says the least.
+        limit: a row is open where a ratio to ``slow`` is beyond this and none to ``fast``.
+
+    Returns:
+        (n,) of the columns to ``fast`` and (n,) the first column that has it, a NaN being the largest; (n,)
+        the same to ``slow``; (n,) whether the row is open.
+    """
+    value, which, narrow = np.empty(len(moved)), np.empty(len(moved), np.int64), np.empty(len(moved))
+    open_ = np.zeros(len(moved), bool)
+    signature = (
+        "void(float64[:,::1], float64, float64[::1], float64[::1], float64, float64[::1], int64[::1],"
+        " float64[::1], boolean[::1])"
+    )
+    compiled(_fastest, signature)[0](ready(moved), seconds, fast, slow, limit, value, which, narrow, open_)
+    return value, which, narrow, open_
 
 
-def _largest(x, value, which):  # type: ignore[no-untyped-def]
-    for i in range(len(x)):
-        top = 0
-        for c in range(x.shape[1]):
-            if math.isnan(x[i, top]):
-                break
-            if x[i, c] > x[i, top] or math.isnan(x[i, c]):
-                top = c
-        value[i], which[i] = x[i, top], top
+def _fastest(moved, seconds, fast, slow, limit, value, which, narrow, open_):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917
+    for i in range(len(moved)):
+        top, most, least, over = 0, -math.inf, -math.inf, False
+        for c in range(moved.shape[1]):
+            speed = abs(moved[i, c]) / seconds
+            by, at_least = speed / fast[c], speed / slow[c]
+            if (by > most or math.isnan(by)) and not math.isnan(most):
+                top, most = c, by
+            if (at_least > least or math.isnan(at_least)) and not math.isnan(least):
+                least = at_least
+            over |= at_least > limit
+        value[i], which[i], narrow[i] = most, top, least
+        open_[i] = over and not most > limit
 
 
 def outside(

@@ -87,7 +87,9 @@ def _ways(
     value = np.minimum(length(way), length(way - phases.drift[:, None])).min(axis=1)
     scope = np.where(length(phases.drift) > most, UNKNOWN, IN)
     # The robot's clock may not reach into a stance, and a hole anywhere in it hides where the foot was.
-    holes = np.concatenate(([0], np.cumsum(~np.isfinite(x).all(axis=(1, 2)))))
-    whole = holes[last + 1] == holes[first]
-    value[(scope == UNKNOWN) | ~whole] = np.nan
+    holed = scope == UNKNOWN
+    if not np.isfinite(x.sum()):
+        holes = np.concatenate(([0], np.cumsum(~np.isfinite(x).all(axis=(1, 2)))))
+        holed |= holes[last + 1] != holes[first]
+    value[holed] = np.nan
     return value, scope

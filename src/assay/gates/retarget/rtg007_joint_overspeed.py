@@ -47,7 +47,7 @@ from assay.signals.feet import displaced, stamps
 from assay.signals.intervals import ends
 from assay.signals.leaps import beyond, speeds
 from assay.signals.posture import Poses
-from assay.signals.widest import largest
+from assay.signals.widest import fastest
 from assay.synth.episodes import edit, retime
 from assay.synth.walks import walk
 
@@ -232,23 +232,21 @@ def _evidence(
     joints: Joints, t: NDArray[np.int64], use: NDArray[np.intp], slow: Floats, fast: Floats, p: Params
 ) -> Iterator[Outcome]:
     x = joints.x if len(use) == joints.x.shape[1] else joints.x[:, use]
-    speed = np.abs(displaced(t, x, p.window)) / p.window
+    moved = displaced(t, x, p.window)
     first = int(np.searchsorted(t, t[0] + round(p.window * 1e9) - 1000)) if len(t) else 0
-    speed, t0, t1 = speed[first:], t[first:], ends(t, joints.rate)[first:]
+    moved, t0, t1 = moved[first:], t[first:], ends(t, joints.rate)[first:]
     slow, fast = slow[use], fast[use]
-    value, which = largest(speed / fast)
-    names = tuple([joints.names[i] for i in use.tolist()])
+    value, which, narrow, open_ = fastest(moved, p.window, fast, slow, p.limit)
+    names = joints.names if len(use) == len(joints.names) else tuple([joints.names[i] for i in use.tolist()])
     scope, doubt = None, ""
-    if (slow < fast).any():
-        narrow = speed / slow
-        over = narrow > p.limit
-        open_ = over.any(axis=1) & ~(value > p.limit) if over.any() else np.zeros(0, bool)
-        if open_.any():
-            scope = np.where(open_, UNKNOWN, IN)
-            value = np.where(open_, narrow.max(axis=1), value)
-            at, column = np.unravel_index(np.where(open_[:, None], narrow, 0).argmax(), narrow.shape)
-            doubt = (f"{names[column]} at {speed[at, column]:.1f} rad/s: rated {slow[column]:g} by one "
-                     f"source, {fast[column]:g} by another")  # fmt: skip
+    if open_.any():
+        scope = np.where(open_, UNKNOWN, IN)
+        value = np.where(open_, narrow, value)
+        speed = np.abs(moved) / p.window
+        ratio = np.where(open_[:, None], speed / slow, 0)
+        at, column = np.unravel_index(ratio.argmax(), ratio.shape)
+        doubt = (f"{names[column]} at {speed[at, column]:.1f} rad/s: rated {slow[column]:g} by one "
+                 f"source, {fast[column]:g} by another")  # fmt: skip
     yield Evidence(
         value, t0, t1, "1", p.limit, scope=scope, stream=joints.stream, against="rated speed", which=which,
         channels=names, quota=p.quota, reason="limits-conflict" if doubt else "undecided", doubt=doubt,
