@@ -13,7 +13,17 @@ from numpy.typing import NDArray
 from assay.gate import IN, OUT, UNKNOWN, Abstain, Evidence, NotApplicable
 from assay.signals.lasting import drop_short, lasting, runs, worst_window
 
-__all__ = ["AT_LIMIT", "COVERAGE", "MULTIPLES", "Measure", "count", "drop_short", "runs", "settled"]
+__all__ = [
+    "AT_LIMIT",
+    "COVERAGE",
+    "MULTIPLES",
+    "REPORTED",
+    "Measure",
+    "count",
+    "drop_short",
+    "runs",
+    "settled",
+]
 
 Bool = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -27,6 +37,9 @@ MULTIPLES: Final = np.array([
 AT_LIMIT: Final = int(np.flatnonzero(MULTIPLES == 1.0)[0])
 _RUNGS: Final = tuple(MULTIPLES.tolist())
 _NONE: Final = (0,) * len(_RUNGS)
+
+REPORTED: Final = "reported"
+"""What `Measure.settled` says of a figure that takes no part in the verdict."""
 
 COVERAGE: Final = 2.0
 """Guard band in standard uncertainties (JCGM 106)."""
@@ -120,7 +133,7 @@ def count(evidence: Evidence, gate: str, version: int, scope: str, subject: str)
         u=_largest(e.u), seconds=int((e.t1 - e.t0).sum()) * 1e-9,
         sure=numbers[0], maybe=numbers[1], maybe_unknown=numbers[2], simple_beyond=simple,
         worst10=worst_window(sure, s.counted, e.t0) if numbers[0][AT_LIMIT] else 0.0,
-        detail=e.doubt, by=e.by,
+        settled="" if e.decides else REPORTED, detail=e.doubt, by=e.by,
     )  # fmt: skip
     return measure, sure
 
@@ -145,7 +158,7 @@ def _single(e: Evidence, gate: str, version: int, scope: str, subject: str) -> t
         n_out=0, n_unknown=0, n_nan=int(nan), n_finite=int(not nan), worst=value, median=value,
         u=_largest(e.u), seconds=int(e.t1[0] - e.t0[0]) * 1e-9, sure=sure, maybe=maybe, maybe_unknown=_NONE,
         simple_beyond=int(past(value * sign, limit * sign)), worst10=float(sure[AT_LIMIT]),
-        detail=e.doubt, by=e.by,
+        settled="" if e.decides else REPORTED, detail=e.doubt, by=e.by,
     )  # fmt: skip
     return measure, np.array([bool(sure[AT_LIMIT])])
 

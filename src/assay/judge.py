@@ -19,7 +19,7 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.counts import AT_LIMIT, COVERAGE, MULTIPLES, Measure, count, runs, settled
+from assay.counts import AT_LIMIT, COVERAGE, MULTIPLES, REPORTED, Measure, count, runs, settled
 from assay.gate import Abstain, Evidence, Fact, Outcome
 
 __all__ = [
@@ -32,9 +32,6 @@ Status = Literal["pass", "fail", "abstain", "n/a", "error"]
 
 MOST_FINDINGS: Final = 20
 """Findings kept per gate, stream and episode; the true number stays in the verdict."""
-
-REPORTED: Final = "reported"
-"""What `Measure.settled` says of a figure that takes no part in the verdict."""
 
 _ORDER: Final[dict[str, int]] = {"fail": 4, "error": 3, "abstain": 2, "pass": 1, "n/a": 0}
 
@@ -113,7 +110,7 @@ def judge(
         elif isinstance(outcome, Evidence):
             measure, sure = count(outcome, gate, version, scope, subject)
             if not outcome.decides:
-                measures.append(replace(measure, settled=REPORTED))
+                measures.append(measure)
                 continue
             verdict = verdict_of(measure)
             if verdict.status == "fail":

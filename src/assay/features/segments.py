@@ -130,7 +130,7 @@ def _followed(ep: Episode, human: Stream, on: NDArray[np.int64], at: NDArray[np.
     if t is None or len(t) < 2 or not (np.diff(t) > 0).all():
         return None
     hers = Signals()
-    sensed.human(hers, replace(human, t=t), at)
+    sensed.human(hers, human if t is human.t else replace(human, t=t), at)
     return None if hers.hand is None else decide(hers, USUAL, len(at))[1]
 
 

@@ -140,4 +140,4 @@ def noise(x: NDArray[Any], quiet: Bools | None = None) -> float:
         return float("nan")
     second.sort(axis=1)
     middle = (second[:, (n - 1) // 2] + second[:, n // 2]) / 2
-    return float(1.4826 / np.sqrt(6.0) * middle.mean())
+    return float(1.4826 / np.sqrt(6.0) * (middle.sum() / len(middle)))

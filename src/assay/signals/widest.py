@@ -47,7 +47,8 @@ def _fastest(moved, seconds, fast, slow, limit, value, which, narrow, open_):  #
         top, most, least, over = 0, -math.inf, -math.inf, False
         for c in range(moved.shape[1]):
             speed = abs(moved[i, c]) / seconds
-            by, at_least = speed / fast[c], speed / slow[c]
+            by = speed / fast[c]
+            at_least = by if slow[c] == fast[c] else speed / slow[c]
             if (by > most or math.isnan(by)) and not math.isnan(most):
                 top, most = c, by
             if (at_least > least or math.isnan(at_least)) and not math.isnan(least):

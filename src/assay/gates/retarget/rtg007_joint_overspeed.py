@@ -176,8 +176,8 @@ def _base(p: Params, poses: Poses | None) -> Iterator[Outcome]:
     value = np.maximum(way / p.base, turn / p.turn)
     if (t[1:] >= t[:-1]).all():
         # Nothing to be held to, at an end or beside a hole, is no jump; a hole itself is above.
-        jump, twist = (np.nan_to_num(x[1:]) for x in beyond(t, place))
-        value = np.maximum(value, np.maximum(jump / p.jump, twist / p.twist))
+        jump, twist = beyond(t, place)
+        value = np.maximum(value, np.fmax(np.fmax(jump[1:] / p.jump, twist[1:] / p.twist), 0.0))
     yield Evidence(
         value, t[:-1], t[1:], "1", p.limit, stream=poses.base,
         against="any body", channel="base", reason="not-finite", quota=p.quota,
