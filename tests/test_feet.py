@@ -14,7 +14,7 @@ from assay.judge import Judgement
 from assay.model import Episode, Stream
 from assay.sheet import apply, lay
 from assay.signals.contact import by_distance, by_force, by_gripper, by_touch
-from assay.signals.feet import displaced, latched, noise, stamps
+from assay.signals.feet import displaced, latched, noise, stamps, strides
 from assay.synth.episodes import teleop
 from assay.synth.squats import squats
 from assay.synth.walks import jittered, pivoted, raised, slid, walk
@@ -266,6 +266,16 @@ def test_displacement_on_an_uneven_clock() -> None:
     d = displaced(t, (t * 1e-9)[:, None])
     assert np.allclose(d[np.isfinite(d)], 1 / 30)
     assert np.isfinite(d).sum() > 390
+
+
+@pytest.mark.parametrize("even", [True, False])
+def test_strides_are_lengths_of_displacements(even: bool) -> None:
+    rng = np.random.default_rng(1)
+    t = np.arange(300) * 10**10 // 300 if even else np.sort(rng.integers(0, 10**10, 300))
+    x = rng.normal(size=(300, 4, 3))
+    for level, width in ((True, 2), (False, 3)):
+        expected = np.linalg.norm(displaced(t, x[..., :width]), axis=2)
+        np.testing.assert_allclose(strides(t, x, level=level), expected, rtol=1e-12)
 
 
 def test_displacement_of_little() -> None:

@@ -1,11 +1,14 @@
 """`judge` against a slow, obvious reference, and rejudging against judging again."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from assay.counts import count
 from assay.gate import Abstain, Evidence, NotApplicable
 from assay.judge import MULTIPLES, judge, rejudge
 
@@ -203,3 +206,17 @@ def test_a_figure_that_is_only_reported_decides_nothing_and_is_kept() -> None:
     alone = judge([beside], gate="TOY001", version=1, subject="a")
     assert (alone.verdict.status, alone.verdict.reason) == ("abstain", "absent-stream")
     assert "reported" in {m.settled for m in alone.measures}
+
+
+@pytest.mark.parametrize("sense", ["above", "below"])
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize("u", [0.0, 0.2, float("nan")])
+@pytest.mark.parametrize("value", [-2.0, 0.0, 0.6, 1.0, 1.4, 1.5, float("nan"), float("inf")])
+def test_one_number_counts_as_a_sample_in_scope_does(
+    sense: Any, strict: bool, u: float, value: float
+) -> None:
+    one = Evidence.single(value, 0, 5, unit="1", limit=1.0, u=u, sense=sense, strict=strict)
+    found, sure = count(one, "RTG001", 1, "episode", "e")
+    same, mask = count(replace(one, scope=np.array([IN], np.int8)), "RTG001", 1, "episode", "e")
+    assert repr(found) == repr(same)
+    assert sure.tolist() == mask.tolist()
