@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -72,6 +73,12 @@ def test_no_member_is_judged_by_a_fit_that_saw_it() -> None:
         saw = learnt.for_episode(name)["toy_centre"]["saw"]
         assert name not in saw
         assert set(saw) == {other for other in IDS[:40] if fold(other) != fold(name)}
+
+
+def test_the_order_in_which_members_came_changes_no_bit() -> None:
+    rows = {name: {"x": 0.1 * 1.7**i} for i, name in enumerate(IDS[:40])}
+    total = replace(plugs.statistics()["toy_centre"], fit=lambda seen: {"sum": sum(row["x"] for row in seen)})
+    assert fit(total, rows) == fit(total, dict(reversed(rows.items())))
 
 
 def test_any_other_episode_is_judged_by_the_full_fit() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from assay.errors import OutsideCorpusError, UnreadableError
 from assay.inside import open_inside, path_inside
+from assay.model import Ref
 
 
 @pytest.fixture
@@ -158,3 +159,11 @@ def test_an_absent_file_says_so(root: Path) -> None:
 def test_a_name_that_cannot_be_is_one_clear_error(root: Path, name: str) -> None:
     with pytest.raises(UnreadableError):
         read(root, name)
+
+
+def test_a_name_that_is_no_text_is_refused_and_can_be_spelt(root: Path) -> None:
+    with pytest.raises(UnreadableError, match=r"no text in UTF-8.*rename the file") as caught:
+        open_inside(root, "clip\udcff.csv")
+    str(caught.value).encode()
+    assert Ref("clip\udcff", ()).id == "clip\\udcff"
+    assert Ref("schöner Gang", ()).id == "schöner Gang"

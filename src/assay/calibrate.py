@@ -173,8 +173,11 @@ def wanted(gates: Iterable[Gate]) -> dict[str, Statistic]:
 
 
 def fit(statistic: Statistic, rows: Mapping[str, Mapping[str, Any] | None]) -> dict[str, Any]:
-    """Full fit and out-of-fold fits of one statistic from the summaries of its members."""
-    seen = {subject: row for subject, row in rows.items() if row is not None}
+    """Full fit and out-of-fold fits of one statistic from the summaries of its members.
+
+    In the order of their ids, whichever was summarised first: sums of floats depend on their order.
+    """
+    seen = {subject: row for subject, row in sorted(rows.items()) if row is not None}
     fits: dict[str, Any] = {"full": statistic.fit(list(seen.values())) if seen else None}
     for left_out in range(FOLDS):
         others = [row for subject, row in seen.items() if fold(subject) != left_out]

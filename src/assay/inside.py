@@ -26,6 +26,9 @@ def path_inside(root: Path, relative: str) -> Path:
     """
     if "\x00" in relative:
         raise OutsideCorpusError("a file name holds a NUL byte", where=repr(relative))
+    if not relative.isascii() and any("\ud800" <= c <= "\udfff" for c in relative):
+        raise UnreadableError("the file's name is no text in UTF-8", where=ascii(relative)[1:-1],
+                              remedy="rename the file")  # fmt: skip
     base = root.resolve()
     try:
         path = (base / relative).resolve()

@@ -343,11 +343,18 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """An episode before it is opened: id, parts, and the number of frames that the metadata promises."""
+    r"""An episode before it is opened: id, parts, and the number of frames that the metadata promises.
+
+    An id made of a file name that is no text in UTF-8 spells what is not: ``a\udcff``.
+    """
 
     id: str
     parts: tuple[Part, ...]
     frames: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.id.isascii():
+            object.__setattr__(self, "id", self.id.encode("utf-8", "backslashreplace").decode())
 
 
 @dataclass(frozen=True, slots=True)
