@@ -21,6 +21,8 @@ __all__ = ["held_body", "held_pose", "padded", "stiff_limb"]
 NEAR: Final = 0.05
 DEAD_STOP: Final = 0.3
 """rad/s of the fastest joint over the 1/30 s before a stop; the gate asks for 0.2."""
+STILL: Final = 1e-3
+"""rad within 0.2 s of the liveliest joint; the gate calls 5e-4 held."""
 LIMBS: Final = {
     "left arm": ("left_shoulder", "left_elbow", "left_wrist"),
     "right arm": ("right_shoulder", "right_elbow", "right_wrist"),
@@ -82,6 +84,9 @@ def stiff_limb(bases: Sequence[Base], dose: float, rng: Rng) -> Planted | None:
         return None
     x = x[0] + (x - x[0]) * dose / range_
     x[:, mine] = 0.0
+    fifth = max(2, round(0.2 * float(base.state.rate or 30)))
+    if np.abs(x[fifth:] - x[:-fifth]).max(axis=1).min() < STILL:
+        return None  # so little is left of the motion that the whole body is held somewhere
     return planted(base.ep.with_stream(replace(base.state, x=x)), base.state, 0, base.rows - 1, name)
 
 

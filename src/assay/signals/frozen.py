@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 import numpy as np
@@ -10,7 +11,16 @@ from numpy.typing import NDArray
 from assay.signals.cadence import STALE, Fresh
 from assay.signals.pictures import GREY, Thumbs
 
-__all__ = ["blank", "held_poses", "local_change", "quiet_change", "runs", "still_runs", "stop_speed"]
+__all__ = [
+    "blank",
+    "held_poses",
+    "local_change",
+    "near_held",
+    "quiet_change",
+    "runs",
+    "still_runs",
+    "stop_speed",
+]
 
 Bools = NDArray[np.bool_]
 
@@ -30,6 +40,30 @@ def runs(mask: Bools) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 def held_poses(x: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """First and last row of each stretch in which all columns of x (n, c) keep their values bit for bit."""
     return runs(np.asarray((x[1:] == x[:-1]).all(axis=1)))
+
+
+def near_held(
+    x: NDArray[np.float64], rate: float, still: float, seconds: float
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """First and last row of each stretch in which a pose is held but for noise, or creeps along.
+
+    Args:
+        x: (n, c) rad or m, evenly sampled.
+        rate: rows a second.
+        still: what no column ranges over more than, anywhere in the stretch, within ``seconds``; stretches
+            that are held bit for bit count whatever their length.
+        seconds: the shortest other stretch.
+    """
+    step = np.abs(np.diff(x, axis=0))
+    rows = max(2, math.ceil(seconds * rate)) + 1
+    held = (step == 0).all(axis=1)
+    for a, b in zip(*runs(np.asarray((step <= still).all(axis=1))), strict=True):
+        if b - a + 1 < rows:
+            continue
+        windows = np.lib.stride_tricks.sliding_window_view(x[a : b + 1], rows, axis=0)
+        fit = (np.ptp(windows, axis=2) <= still).all(axis=1)
+        held[a:b] |= np.convolve(fit, np.ones(rows - 1)) > 0.5
+    return runs(held)
 
 
 def stop_speed(

@@ -11,8 +11,22 @@ from assay.model import Channel, Episode, Role, Stream
 from assay.synth.episodes import ARM_NAMES, edit, teleop
 from assay.synth.squats import squats
 
-__all__ = ["alone", "anonymous", "barely", "dead", "frozen", "hold", "locked", "sparse", "stiff", "still",
-           "velocity", "waiting"]  # fmt: skip
+__all__ = [
+    "alone",
+    "anonymous",
+    "barely",
+    "creeping",
+    "dead",
+    "frozen",
+    "hold",
+    "locked",
+    "noisy",
+    "sparse",
+    "stiff",
+    "still",
+    "velocity",
+    "waiting",
+]
 
 Float = NDArray[np.float64]
 
@@ -74,6 +88,23 @@ def frozen(start: float, end: float) -> Episode:
     for name in ("joints", "root"):
         ep = edit(ep, name, lambda x, _: hold(x, start, end))
     return ep
+
+
+def noisy(ep: Episode, size: float) -> Episode:
+    """The joints with uniform noise of at most ``size`` rad either way."""
+    rng = np.random.default_rng(1)
+    return edit(ep, "joints", lambda x, _: x + rng.uniform(-size, size, x.shape))
+
+
+def creeping(start: float, end: float) -> Episode:
+    """6 s of squats alone, whose joints go on by 1e-6 rad a row from ``start`` to ``end`` s."""
+
+    def creep(x: Float, _: tuple[str, ...]) -> Float:
+        first, last = round(start * 30), round(end * 30)
+        x[first:last] = x[first] + 1e-6 * np.arange(last - first)[:, None]
+        return x
+
+    return edit(alone(), "joints", creep)
 
 
 def stiff(*channels: str, moving: float = 1.0, base: float = 1.0) -> Episode:

@@ -15,23 +15,27 @@ Method: for channels that two streams name, stretches of at least 1 s in which o
 listed, not failed. Fingers yield to what they hold and rest on their end stops, so a finger counts only
 where its measured side rests for nine tenths of the episode; columns that may be fingers are unknown.
 A pose is held where every joint of a stream, six of which move elsewhere in it, repeats its value bit for
-bit. Of retargeted motion every such stretch counts, since nobody who is filmed stands so still. Elsewhere
-coarse encoders and simulators rest exactly as well: there it counts if some joint runs into it or out of it
-at 0.2 rad/s or more over 1/30 s without having slowed to half, and no request moves meanwhile: a state
-that stands still under a moving request is SYN008's. A limb is one of four recorded joints or more, and is
-looked at in retargeted motion alone: simulators and teleoperation lock joints that are not in use. Two
-constant legs under a base that stays where it is are a body that stands.
+bit. Of retargeted motion every such stretch counts, and one of 0.2 s and more within whose every 0.2 s no
+joint ranges over more than 5e-4 rad: nobody who is filmed stands so still. Elsewhere coarse encoders and
+simulators rest exactly as well: there it counts if some joint runs into it or out of it at 0.2 rad/s or
+more over 1/30 s without having slowed to half, and no request moves meanwhile: a state that stands still
+under a moving request is SYN008's. A limb is one of four recorded joints or more, and is looked at in
+retargeted motion alone: simulators and teleoperation lock joints that are not in use. Two constant legs
+under a base that stays where it is are a body that stands. A limb is constant that ranges over no more than
+a retargeted body that is held.
 
 Source: METHODS 7 (dead); FAULTS D48, D49. On 43 real episodes no arm channel rests exactly for 1 s, while
 in 35 of 38 some finger does; five simulated ones hold 18 locked joints each. Of 30 retargeted clips and
-these 43 episodes none holds its whole pose for 0.2 s, and in none of 23 retargeted ones does a joint of an
-arm range over less than 0.028 rad; eleven of them lock both ankles' roll and no other.
+these 43 episodes none holds its whole pose for 0.2 s; in the stillest 0.2 s of any of 23 retargeted ones some
+joint ranges over 2.2e-3 rad, and no joint of an arm over less than 0.028 rad in all; eleven lock both ankles'
+roll and no other.
 
-Blind spots: fill values on both sides of single channels (of all at once they fail, and so do joints without
-any namesake that are all zero from the first row to the last); constant with noise added; one pose from the
-first row to the last, which may be a recording of rest; held poses of less than six joints; limbs of which
-some joints move, and both legs under a base that is not recorded; channels without a namesake; motion by
-gravity or by a person under a constant request is an alarm.
+Blind spots: fill values on both sides of single channels (of all at once they fail, and so do joints
+without any namesake that are all zero from the first row to the last); constant with noise added (a whole
+body or limb of retargeted motion: with more than 2.5e-4 rad of it); one pose from the first row to the
+last, which may be a recording of rest; held poses of less than six joints; limbs of which some joints move,
+and both legs under a base that is not recorded; channels without a namesake; motion by gravity or by a
+person under a constant request is an alarm.
 
 Dose: travel of the joint while the other side is dead (rad).
 """
@@ -49,7 +53,7 @@ from assay.features.joints import Joints
 from assay.features.pairs import Pair
 from assay.gate import IN, OUT, UNKNOWN, Abstain, Case, Evidence, Fact, Outcome, gate, param
 from assay.model import Clock, Episode, Kind, Role, Stream
-from assay.signals.frozen import held_poses, runs, stop_speed
+from assay.signals.frozen import held_poses, near_held, runs, stop_speed
 from assay.signals.held_channels import Travel, moves, travel_beside, unchanging
 from assay.signals.intervals import span
 from assay.signals.stiff_limbs import limbs
@@ -58,10 +62,12 @@ from assay.synth.stillness import (
     alone,
     anonymous,
     barely,
+    creeping,
     dead,
     frozen,
     hold,
     locked,
+    noisy,
     sparse,
     stiff,
     still,
@@ -76,6 +82,8 @@ WHOLE = 6
 """Joints that make a body, or an arm, whose pose can be held; a pair of fingers is none."""
 LEAST = 10
 """Samples of a stream that can be said to be constant; a recording of two seconds may hold four."""
+MOVES = 10
+"""Times the range of a still joint that one of a body that moves elsewhere has."""
 CARRIED = 0.02
 """m; a base that stays within this stands."""
 Float = NDArray[np.float64]
@@ -96,6 +104,10 @@ class Params:
         0.1, "1", "batches are padded to one length; a tenth is our choice", judged=True
     )
     limit_limb: float = param(0.3, "rad", "17 degrees: every real clip ranges over 0.6 or more", judged=True)
+    still: float = param(
+        5e-4, "rad", "a quarter of what the stillest 0.2 s of 23 retargeted clips range over"
+    )
+    window: float = param(0.2, "s", "the shortest stretch that still is measured over")
     stop: float = param(0.2, "rad/s", "4 ticks of a 12 bit encoder in 1/30 s: nothing stops dead from there")
     settle: float = param(0.5, "s", "a limb reaches its last request within about 0.1 to 0.3 s")
 
@@ -143,6 +155,14 @@ CASES = (
     Case("the last 0.5 s repeat one pose: little padding", lambda: frozen(5.5, 6.0), "abstain",
          reason="absent-stream"),
     Case("one pose for 0.8 s in between", lambda: frozen(2.0, 2.8), "fail", at=(2.0, 2.8), channel="held"),
+    Case("one pose and a noise of 1e-4 rad from 3 s on", lambda: noisy(frozen(3.0, 6.0), 1e-4), "fail",
+         at=(3.0, 6.0), channel="padded"),
+    Case("a pose that creeps by 1e-6 rad a row for 0.8 s", lambda: creeping(2.0, 2.8), "fail", at=(2.0, 2.8),
+         channel="held"),
+    Case("one pose and a noise of 1e-3 rad from 3 s on", lambda: noisy(frozen(3.0, 6.0), 1e-3), "abstain",
+         reason="absent-stream"),
+    Case("a whole arm is 0 but for a noise of 1e-4 rad", lambda: noisy(stiff(*LEFT_ARM), 1e-4), "fail",
+         channel="left arm"),
     Case("one pose for 0.4 s in between", lambda: frozen(2.0, 2.4), "abstain", reason="absent-stream"),
     Case("a robot that waits for 3 s", lambda: waiting(slows=True), "pass"),
     Case("a robot that stops dead for 3 s", lambda: waiting(slows=False), "fail", at=(4.0, 7.0),
@@ -164,7 +184,7 @@ CASES = (
 )  # fmt: skip
 
 
-@gate(code="ACT005", name="dead-channel", version=3, reads=(*STATES, *PARTNERS, Role.BASE_POSE))
+@gate(code="ACT005", name="dead-channel", version=4, reads=(*STATES, *PARTNERS, Role.BASE_POSE))
 def measure(
     ep: Episode, p: Params, pairs: Sequence[Pair], joint_groups: Sequence[Joints]
 ) -> Iterator[Outcome]:
@@ -247,7 +267,7 @@ def _limbs(ep: Episode, group: Joints, p: Params) -> Iterator[Evidence]:
     carried = any(float(np.nanmax(np.ptp(x, axis=0), initial=0.0)) > CARRIED for x in bases)
     use = group.unit == "rad"
     t0, t1 = span(group.t)
-    for limb in limbs(group.x[:, use], group.part[use], group.side[use], p.equal, carried=carried):
+    for limb in limbs(group.x[:, use], group.part[use], group.side[use], p.still, carried=carried):
         yield Evidence.single(
             limb.travel, t0, t1, unit="rad", limit=p.limit_limb, limit_key="limit_limb", stream=group.stream,
             channel=limb.name, note="all joints of the limb hold one value throughout: filled in, not solved",
@@ -260,9 +280,13 @@ def _held(stream: Stream, p: Params, requests: Sequence[Stream] | None) -> Itera
     With ``requests``, those count where a joint runs into it or out of it and no request moves; else all.
     """
     x, t = np.nan_to_num(np.asarray(stream.x, np.float64)), stream.t
-    if len(x) < 3 or np.count_nonzero(np.ptp(x, axis=0) > p.equal) < WHOLE or t[-1] <= t[0]:
+    moves_by = MOVES * p.still if requests is None else p.equal
+    if len(x) < 3 or np.count_nonzero(np.ptp(x, axis=0) > moves_by) < WHOLE or t[-1] <= t[0]:
         return
-    first, last = held_poses(x)
+    if requests is None:
+        first, last = near_held(x, (len(t) - 1) / ((t[-1] - t[0]) * 1e-9), p.still, p.window)
+    else:
+        first, last = held_poses(x)
     if len(first) and stream.clock is Clock.NOMINAL and stream.rate is None:
         said = "the rate (fps) is not stated: how long a pose is held is unknown"
         yield Abstain("not-declared", said, stream.name, "held")
@@ -282,7 +306,7 @@ def _held(stream: Stream, p: Params, requests: Sequence[Stream] | None) -> Itera
             seconds[~edge],
             first[~edge],
             last[~edge],
-            "not measured: every joint repeats its value",
+            "not measured: every joint keeps its value",
         ),
         ("padded", "1", share, first[edge], last[edge], "one pose repeated: padding, or a frozen end"),
     )
