@@ -255,11 +255,10 @@ def _sources() -> str:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """The few modules that kinematics need."""
+    """The package of bodies and the single modules, of which it needs a few; the rest stays behind."""
     (target / "embodiment").mkdir(parents=True)
-    (target / "__init__.py").write_text("")
-    for name in ("errors.py", "inside.py"):
-        (target / name).write_bytes((source / name).read_bytes())
+    for file in source.glob("*.py"):
+        (target / file.name).write_bytes(file.read_bytes() if file.name != "__init__.py" else b"")
     for file in (source / "embodiment").glob("*.py"):
         (target / "embodiment" / file.name).write_bytes(file.read_bytes())
     (target / "embodiment" / "cards").mkdir()
