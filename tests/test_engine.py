@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -197,6 +198,30 @@ def test_a_killed_run_loses_no_finished_episode(whole: Run, corpus: Path, out: P
     assert len(seen) == len(EXPECTED) - len(finished)
     assert (out / "ledger.jsonl").read_bytes().startswith(b"".join(finished))
     assert digest(again) == digest(whole)
+
+
+BUSY = """
+import sys, threading
+from assay.engine.worker import _end_with
+threading.Thread(target=_end_with, args=(int(sys.argv[1]),), daemon=True).start()
+print("busy", flush=True)
+while True:
+    sum(range(1000))
+"""
+
+
+def test_a_busy_worker_ends_with_whoever_started_it() -> None:
+    ours, theirs = socket.socketpair()
+    command_ = [sys.executable, "-c", BUSY, str(theirs.fileno())]
+    with subprocess.Popen(command_, pass_fds=[theirs.fileno()], stdout=subprocess.PIPE) as busy:
+        theirs.close()
+        assert busy.stdout is not None
+        assert busy.stdout.readline() == b"busy\n"
+        ours.send(b"a task")  # what there is to read ends nothing
+        with pytest.raises(subprocess.TimeoutExpired):
+            busy.wait(0.3)
+        ours.close()  # as the kernel does where a process is killed
+        assert busy.wait(20) == 0
 
 
 def test_an_interrupt_says_how_to_continue_and_leaves_nothing_behind(
