@@ -31,6 +31,7 @@ from assay.signals.content_lag import (
 from assay.signals.flow import Flow, block_flow
 from assay.signals.lost_frames import Step, lag_steps
 from assay.signals.offsets import Offset
+from assay.signals.onward import onward, sparse
 from assay.signals.pictures import Pictures
 from assay.signals.travel import joint_columns
 
@@ -86,6 +87,7 @@ def moves(ep: Episode, pictures: dict[str, Pictures] | None) -> dict[str, Moves]
     """Camera → its `Moves`; cameras without pictures, and all where there are no joints, are left out.
 
     Joints on other clocks are brought to the stamps of the stream with the most samples by straight lines.
+    Samples whose stamps leap out of the rest are left out.
     """
     states = [s for s in ep.by_role(Role.JOINT_POSITION) if len(s) > 1 and len(joint_columns(s))]
     cameras = {s.name: s for s in ep.by_role(Role.CAMERA) if len(s)}
@@ -93,23 +95,30 @@ def moves(ep: Episode, pictures: dict[str, Pictures] | None) -> dict[str, Moves]
         return {}
     tq, q, names = _joints(states)
     return {
-        name: Moves(block_flow(seen.thumbs, _stamps(cameras[name], seen)), q, tq, names, states[0].name)
+        name: Moves(_flow(cameras[name], seen), q, tq, names, states[0].name)
         for name, seen in (pictures or {}).items()
         if name in cameras and seen.decoded > 1
     }
 
 
 def _joints(states: Sequence[Stream]) -> tuple[NDArray[np.int64], NDArray[np.float64], tuple[str, ...]]:
-    t = max((s.t for s in states), key=len)
+    longest = max((s.t for s in states), key=len)
+    t = longest[onward(longest)]
     parts, names = [], []
     for s in states:
-        columns = joint_columns(s)
-        x = np.asarray(s.x[:, columns], np.float64)
-        if not np.array_equal(s.t, t):
-            x = np.stack([np.interp(t, s.t, c) for c in x.T], axis=1)
+        columns, keep = joint_columns(s), onward(s.t)
+        x = np.asarray(s.x[:, columns], np.float64)[keep]
+        if not np.array_equal(s.t[keep], t):
+            x = np.stack([np.interp(t, s.t[keep], c) for c in x.T], axis=1)
         parts.append(x)
         names += [f"{s.name}/{s.channels[i].name}" for i in columns.tolist()]
     return t, np.concatenate(parts, axis=1), tuple(names)
+
+
+def _flow(camera: Stream, seen: Pictures) -> Flow:
+    flow = block_flow(seen.thumbs, _stamps(camera, seen))
+    keep = onward(flow.t)
+    return flow if keep.all() else Flow(flow.t[keep], flow.x[keep])
 
 
 def _stamps(camera: Stream, seen: Pictures) -> NDArray[np.int64]:
@@ -138,7 +147,8 @@ def picture_map(ep: Episode, moves: dict[str, Moves]) -> Mapping[str, Any] | Non
 
     The stretch with the longest path of the joints is taken. Source: `assay.signals.content_map`.
     """
-    return {name: (found.names, _stretch(found)) for name, found in moves.items()} or None
+    told = {name: found for name, found in moves.items() if not sparse(found.flow.t)}
+    return {name: (found.names, _stretch(found)) for name, found in told.items()} or None
 
 
 def _stretch(found: Moves) -> tuple[Flow, NDArray[np.float32], NDArray[np.int64]]:
@@ -182,7 +192,10 @@ def _content(
     if found is None:
         return Content(why="absent-stream", detail="no joints to compare with")
     known = _taught(camera, found.names, models)
-    return known if isinstance(known, Content) else _estimated(camera, found, known)
+    if isinstance(known, Content):
+        return known
+    thin = sparse(found.flow.t)
+    return Content(why="reference-noisy", detail=thin) if thin else _estimated(camera, found, known)
 
 
 def _taught(camera: str, joints: tuple[str, ...], models: Mapping[str, Any] | None) -> Map | Content:

@@ -29,6 +29,7 @@ from assay.signals.activity import (
     decide_by,
 )  # fmt: skip
 from assay.signals.feet import stamps
+from assay.signals.onward import sparse
 from assay.signals.placing import placed
 from assay.signals.segmentation import DAY, GRID, NO, UNKNOWN, YES, Flags, grid, runs
 
@@ -97,6 +98,9 @@ def segments(ep: Episode, joint_groups: Sequence[Any]) -> Segments | None:
     span = int(main.t[-1]) - int(main.t[0])
     if span > DAY:  # a clock that starts in 1970: SYN005 says where it steps
         return _blank(main.t, name, f"its stamps span {span / DAY:,.0f} days")
+    thin = sparse(main.t)
+    if thin:
+        return _blank(main.t, name, f"its {thin}")
     at = grid(int(main.t[0]), int(main.t[-1]))
     seen, soles = Signals(), None
     if group is not None and ep.embodiment is not None:

@@ -14,6 +14,7 @@ from assay.feature import feature
 from assay.model import Clock, Episode, Kind, Role, Stream
 from assay.signals.clocks import jitter
 from assay.signals.offsets import BELIEVED, Offset, offsets_of, windows
+from assay.signals.onward import onward
 from assay.signals.stamp_pair import undated, unrelated
 
 __all__ = ["Timing", "timing"]
@@ -24,7 +25,8 @@ _UNTIMED: Final = (Role.EVENT, Role.INSTRUCTION)
 _JOINTS: Final = (Role.JOINT_POSITION, Role.EXECUTION, Role.REQUEST, Role.JOINT_VELOCITY)
 _ALONE: Final = (Role.CAMERA, Role.DEPTH, Role.AUDIO, Role.IMU, Role.FORCE_TORQUE, Role.TACTILE)
 """Sensors of their own, whatever row they were written into."""
-_DAY: Final = 86_400.0
+_EPOCH: Final = 10.0
+"""Seconds between a stamp and its log, either way, beyond which the two clocks count from other dates."""
 _OVER: Final = 0.1
 """Seconds over which a hand's speed is taken."""
 _FAST: Final = 95.0
@@ -80,7 +82,7 @@ class Timing:
     cure: str = ""
 
 
-@feature(reads=tuple(role for role in Role if role not in _UNTIMED), version=3)
+@feature(reads=tuple(role for role in Role if role not in _UNTIMED), version=4)
 def timing(
     ep: Episode, ticks: Any, apart: Any, held: Any, claps: Any, outside: Any, content: Any, poses: Any
 ) -> tuple[Timing, ...]:
@@ -203,17 +205,20 @@ def _paired(pair: Timing, clock: Any, undated: str, *, sensed: bool) -> Timing:
 
 def _bounded(pair: Timing, common: str, ways: Sequence[Any]) -> Timing | None:
     """What the common clock's shortest delays leave open; None if the clocks count from other epochs."""
-    least = []
-    for held in ways:
-        own = [h for h in held if h.later == common]
-        least.append(float(own[0].d.min()) * 1e-9 if own else 0.0)
-    if max(map(abs, least)) > _DAY:
+    least = [next((_shortest(h) for h in held if h.later == common), 0.0) for held in ways]
+    if max(map(abs, least)) > _EPOCH:
         return None
     detail = f"shortest way to the {common} stamp {least[0] * 1e3:.2g} and {least[1] * 1e3:.2g} ms"
     return replace(
         pair, settled="bounded", by="stamps", reference="absolute", seconds=least[1] - least[0],
         u=max(map(abs, least)) / 3**0.5, detail=detail, cure=_PROVE["clap"],
     )  # fmt: skip
+
+
+def _shortest(held: Any) -> float:
+    """Seconds, the shortest way from the earlier stamp to the later, but for stamps that leap."""
+    keep = onward(held.t) & onward(held.t + held.d)
+    return float((held.d[keep] if keep.any() else held.d).min()) * 1e-9
 
 
 def _assumed(ep: Episode, pair: Timing, stream: Stream, ref: Stream, clock: Any) -> Timing:

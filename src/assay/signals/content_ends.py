@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.signals.content_lag import Estimate
+from assay.signals.onward import onward
 
 __all__ = ["Ends", "ends_of"]
 
@@ -35,6 +36,7 @@ def ends_of(
     found: Sequence[Estimate], t: NDArray[np.int64], offset: float = 0.0, offset_u: float = 0.0
 ) -> Ends:
     """Estimates on top of an offset ± u (s) that is declared, for a camera with the stamps t (ns)."""
+    t = t[onward(t)]
     start, length = int(t[0]), int(t[-1] - t[0]) * 1e-9
     value = np.array([e.seconds for e in found]) + offset
     u = np.array([0.0 if e.why else float(np.hypot(e.u, offset_u)) for e in found])

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from assay.signals.flow import Flow, steadied
 from assay.signals.lag_curve import Curve, peaks
+from assay.signals.onward import onward, sparse
 
 __all__ = ["BLOCK", "Bend", "Map", "Take", "Track", "learn"]
 
@@ -203,13 +204,14 @@ class Track:
 
     @classmethod
     def of(cls, flow: Flow, q: NDArray[Any], tq: NDArray[np.int64], step: float, bend: Bend) -> Self:
-        """From a `Take`, at ``step`` s, without stamps that go back and what is not a number."""
-        known = np.isfinite(q).all(axis=1) & _forward(tq)  # over what is not known runs a straight line
-        q, tq = np.asarray(q, np.float64)[known], tq[known]
-        there = _forward(flow.t) & np.isfinite(flow.x).all(axis=1)
-        tf, x = flow.t[there], np.asarray(flow.x, np.float64)[there]
+        """From a `Take`, at ``step`` s, without stamps that leap or go back and what is not a number.
+
+        Of a time that the pictures do not fill there is no grid: see `assay.signals.onward`.
+        """
+        tq, q = _known(tq, q)  # over what is not known runs a straight line
+        tf, x = _known(flow.t, flow.x)
         start = int(tf[0]) if len(tf) else 0
-        enough = len(tf) > 1 and len(tq) > 1
+        enough = len(tf) > 1 and len(tq) > 1 and not sparse(tf)
         n = int(np.floor((tf[-1] - tf[0]) * 1e-9 / step + 1e-6)) + 1 if enough else 0
         t = np.asarray(np.arange(n) * step, np.float64)
         y = _at(t, _seconds(tf, start), x) if n else np.zeros((0, x.shape[1]))
@@ -327,10 +329,12 @@ def _seconds(t: NDArray[np.int64], start: int) -> Floats:
     return np.asarray((t - start) * 1e-9, np.float64)
 
 
-def _forward(t: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """(n,) the stamps that are later than all before them."""
-    high = np.maximum.accumulate(t) if len(t) else t
-    return np.concatenate((np.ones(min(len(t), 1), bool), high[1:] > high[:-1]))
+def _known(t: NDArray[np.int64], x: NDArray[Any]) -> tuple[NDArray[np.int64], Floats]:
+    """The rows that are numbers and whose stamps go on."""
+    there = np.isfinite(x).all(axis=1)
+    t, x = t[there], np.asarray(x, np.float64)[there]
+    keep = onward(t)
+    return (t, x) if keep.all() else (t[keep], x[keep])
 
 
 def _at(t: Floats, tx: Floats, x: Floats) -> Floats:

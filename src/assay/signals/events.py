@@ -152,11 +152,11 @@ def flashes(thumbs: NDArray[Any], t: Int64) -> Onsets:
     if n < 20:
         return NOTHING
     mean = np.asarray(thumbs, np.float64).mean((1, 2)) / GREY
-    period = float(np.median(np.diff(t))) * 1e-9
+    period = max(float(np.median(np.diff(t))) * 1e-9, 1e-6)  # of a clock that stands still
     rise = np.zeros(n)
     rise[2:] = mean[2:] - np.minimum(mean[1:-1], mean[:-2])
     back = np.zeros(n, np.bool_)
-    for later in range(1, max(round(1.0 / period), 2) + 1):
+    for later in range(1, min(max(round(1.0 / period), 2), n - 1) + 1):
         back[:-later] |= mean[:-later] - mean[later:] > 0.5 * rise[:-later]
     rise = np.where(back, np.maximum(rise, 0.0), 0.0)
     at, margin = standing_out(rise, max(round(APART / period), 2), _BRIGHTER, least=_LEAST_FLASH)

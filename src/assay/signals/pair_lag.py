@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.signals.lag_curve import Curve, circular, peaks
+from assay.signals.onward import onward, sparse
 
 __all__ = ["PairLag", "Track", "knocks", "pair_lag", "path"]
 
@@ -56,7 +57,7 @@ class PairLag:
 
 
 def path(t: NDArray[np.int64], x: NDArray[Any]) -> Track:
-    """The way that vectors x (n, c) go; rows that are not finite, or whose stamp steps back, are left out."""
+    """The way that vectors x (n, c) go; rows that are not finite, or whose stamp leaps, are left out."""
     x = np.asarray(x, np.float64).reshape(len(t), -1) if len(t) else np.zeros((0, 1))
     t, x = _ordered(t, x, np.asarray(np.isfinite(x).all(axis=1)))
     step = np.linalg.norm(np.diff(x, axis=0), axis=1)
@@ -85,7 +86,7 @@ def knocks(t: NDArray[np.int64], x: NDArray[Any]) -> Track:
 
 def _ordered(t: NDArray[np.int64], x: Floats, good: NDArray[np.bool_]) -> tuple[NDArray[np.int64], Floats]:
     t, x = t[good], x[good]
-    ahead = np.concatenate((np.ones(min(len(t), 1), bool), t[1:] > np.maximum.accumulate(t)[:-1]))
+    ahead = onward(t)
     return t[ahead], x[ahead]
 
 
@@ -108,6 +109,9 @@ def pair_lag(late: Track, other: Track, step: float = 0.01, smooth: float = 0.03
     t0, t1 = _common(late, other)
     if (t1 - t0) * 1e-9 < _SHORTEST + 2 * _REACH:
         return PairLag(np.nan, np.nan, t0, t1, "too-short", f"{max(t1 - t0, 0) * 1e-9:.1f} s in common")
+    thin = sparse(late.t) or sparse(other.t)
+    if thin:
+        return PairLag(np.nan, np.nan, t0, t1, "reference-noisy", thin)
     a, b = (_rate(x, t0, t1, step, smooth) for x in (late, other))
     if min(_lively(a), _lively(b)) < _STEADY:
         return PairLag(np.nan, np.nan, t0, t1, "still", "one of both hardly changes")

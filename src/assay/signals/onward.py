@@ -1,0 +1,74 @@
+"""Which stamps of a stream go on in time with the rest, and whether its samples fill the time they span.
+
+One stamp a day ahead must not become a day of an even grid: what is laid out along time is bounded by what a
+stream holds, and not by what its stamps say.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
+
+__all__ = ["onward", "sparse"]
+
+Int64 = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+_NEAR: Final = 5  # stamps on either side that say where one belongs: two in a row may be astray
+_STANDS: Final = 1.0  # s for which a sample stands at most, as the coarsest grid has it
+_THIN: Final = 10.0  # times as long as its samples fill: the rest of the time is made up
+_END: Final = np.iinfo(np.int64)
+
+
+def onward(t: Int64) -> Bools:
+    """(n,) the stamps that are later than all before them, but for those that leap out of the rest.
+
+    A stamp that leaps ahead and comes back is left out, and not what follows it. Where a gap is longer than
+    all samples together fill, only the stretch with most samples is kept: a leap that does not come back.
+    """
+    keep = np.ones(len(t), np.bool_)
+    if len(t) < 2:
+        return keep
+    if not (t[1:] > t[:-1]).all():
+        keep = ~_astray(t)
+        at = np.flatnonzero(keep)
+        high = np.maximum.accumulate(t[at])
+        keep[at[1:]] = high[1:] > high[:-1]
+    at = np.flatnonzero(keep)
+    step = _steps(t[at])
+    far = np.flatnonzero(step > _filled(step))
+    if not len(far):
+        return keep
+    edge = np.concatenate(([0], far + 1, [len(at)]))
+    most = int(np.diff(edge).argmax())
+    keep[:] = False
+    keep[at[edge[most] : edge[most + 1]]] = True
+    return keep
+
+
+def sparse(t: Int64) -> str:
+    """In words, where from first to last stamp (n,) ns is ten times as long as samples fill; else empty."""
+    step = _steps(t)
+    long, full = float(step.sum()), _filled(step)
+    return f"stamps span {long:,.0f} s, samples fill {full:,.0f} s of them" if long > _THIN * full else ""
+
+
+def _steps(t: Int64) -> NDArray[np.float64]:
+    return np.diff(t.astype(np.float64)) * 1e-9  # the difference of two int64 may be none
+
+
+def _filled(step: NDArray[np.float64]) -> float:
+    """Seconds that samples fill: a step of more than one counts as one."""
+    return float(np.minimum(np.abs(step), _STANDS).sum())
+
+
+def _astray(t: Int64) -> Bools:
+    """(n,) the stamps that lie beyond the median of the five to come, or before that of the five past."""
+    n, middle = len(t), _NEAR // 2
+    come = sliding_window_view(np.concatenate((t[1:], np.full(_NEAR, _END.max))), _NEAR)[:n]
+    past = sliding_window_view(np.concatenate((np.full(_NEAR, _END.min), t[:-1])), _NEAR)[:n]
+    high, low = (np.partition(x, middle, axis=1)[:, middle] for x in (come, past))
+    return np.asarray((t > high) | (t < low))
