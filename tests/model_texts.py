@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.embodiment import Embodiment
+from assay.embodiment.rotation import matrix
 
 BOX = '<collision><origin xyz="0.05 0 -0.03"/><geometry><box size="0.2 0.08 0.02"/></geometry></collision>'
 
@@ -69,3 +76,66 @@ def write(folder: Path, text: str | bytes, name: str = "model.xml") -> str:
     (folder / name).parent.mkdir(parents=True, exist_ok=True)
     (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
     return name
+
+
+def urdf_of(
+    body: Embodiment, *, widen: float = 0.0, lift: float = 0.0, rename: Mapping[str, str] = {}
+) -> str:
+    """A card as URDF: joint limits ``widen`` rad wider (ratings more), soles ``lift`` m lower."""
+    tree, limits = body.tree, body.limits[0]
+    assert tree is not None
+    out = ['<robot name="body">']
+    for link in tree.links:
+        out += [f'<link name="{link}">', *_spheres(body, link, lift), "</link>"]
+    for i, joint in enumerate(tree.carrier[1:], 1):
+        R = matrix(tree.quat[i])
+        rpy = np.array([np.arctan2(R[2, 1], R[2, 2]), -np.arcsin(R[2, 0]), np.arctan2(R[1, 0], R[0, 0])])
+        kind, name = "revolute" if tree.kind[i] else "fixed", rename.get(joint, joint)
+        out.append(f'<joint name="{name}" type="{kind}">'
+                   f'<parent link="{tree.links[tree.parent[i]]}"/><child link="{tree.links[i]}"/>'
+                   f'<origin xyz="{_row(tree.p[i])}" rpy="{_row(rpy)}"/>')  # fmt: skip
+        if tree.kind[i]:
+            at = tree.column[i]
+            out.append(f'<axis xyz="{_row(tree.axis[i])}"/><limit lower="{limits.lower[at] - widen}"'
+                       f' upper="{limits.upper[at] + widen}" velocity="{limits.speed[at] * (1 + widen)}"'
+                       f' effort="{limits.effort[at] * (1 + widen)}"/>')  # fmt: skip
+        out.append("</joint>")
+    return "\n".join([*out, "</robot>"])
+
+
+def mjcf_of(
+    body: Embodiment, *, widen: float = 0.0, lift: float = 0.0, rename: Mapping[str, str] = {}
+) -> str:
+    """The same as MJCF, which knows no rated speeds."""
+    tree, limits = body.tree, body.limits[0]
+    assert tree is not None
+
+    def grown(i: int) -> Iterator[str]:
+        yield f'<body name="{tree.links[i]}" pos="{_row(tree.p[i])}" quat="{_row(tree.quat[i])}">'
+        if i == 0:
+            yield "<freejoint/>"
+        elif tree.kind[i]:
+            at, joint = tree.column[i], tree.carrier[i]
+            yield (f'<joint name="{rename.get(joint, joint)}" axis="{_row(tree.axis[i])}"'
+                   f' range="{limits.lower[at] - widen} {limits.upper[at] + widen}"/>')  # fmt: skip
+        for sole in (s for s in body.soles if s.link == tree.links[i]):
+            for p, r in zip(sole.points, sole.radius, strict=True):
+                yield f'<geom type="sphere" size="{r}" pos="{_row(p - np.array([0, 0, lift]))}"/>'
+        for child in np.flatnonzero(tree.parent == i):
+            yield from grown(int(child))
+        yield "</body>"
+
+    return "\n".join([
+        '<mujoco model="body"><compiler angle="radian"/><worldbody>', *grown(0), "</worldbody></mujoco>",
+    ])  # fmt: skip
+
+
+def _spheres(body: Embodiment, link: str, lift: float) -> Iterator[str]:
+    for sole in (s for s in body.soles if s.link == link):
+        for p, r in zip(sole.points, sole.radius, strict=True):
+            yield (f'<collision><origin xyz="{_row(p - np.array([0, 0, lift]))}"/>'
+                   f'<geometry><sphere radius="{r}"/></geometry></collision>')  # fmt: skip
+
+
+def _row(values: NDArray[np.float64]) -> str:
+    return " ".join(f"{v:.12g}" for v in values)

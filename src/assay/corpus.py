@@ -12,14 +12,15 @@ from typing import Any, Final
 
 from assay import plugs
 from assay.embodiment import Embodiment, find_body, is_model_file, load, model_inside
-from assay.embodiment.infer import infer
+from assay.embodiment.claimed import held_to
+from assay.embodiment.infer import infer, known_as
 from assay.errors import AssayError, MissingExtraError, NoReaderError, UnreadableError, UsageError
 from assay.extras import install_line
 from assay.inside import open_inside
 from assay.model import Claim, Kind, Listing, Role
 from assay.parts import attach, misfits
 from assay.reader import Probe, Reader
-from assay.sheet import Item, Origin, Sheet, lay
+from assay.sheet import ORIGINS, Item, Origin, Sheet, lay
 from assay.sheet_file import parse_sheet
 from assay.unmatched import unmatched
 
@@ -30,6 +31,7 @@ _RECOGNISED: Final = 0.5
 """A reader's score from which a folder holds files of its format."""
 _AS_SURE: Final = 0.09
 """Scores nearer than this are equal; a human source stays 0.1 below the robot's clips that it belongs to."""
+_OF_BUYER: Final = ("option", "buyer")
 _MOST_SHEET: Final = 1 << 20  # bytes; a sheet is a page, not a database
 
 
@@ -86,6 +88,18 @@ class Corpus:
     def unmatched(self) -> str:
         """Why no episode has its file of a part that the sheet declares; empty where one has."""
         return next(unmatched(self.listing, self.sheet), "")
+
+    @property
+    def own_body(self) -> str:
+        """What a body counts for that the corpus's own model file describes; empty where none does."""
+        said = [
+            self.sheet.items.get("embodiment"),
+            *(items.get("embodiment") for _, items in self.sheet.sections),
+        ]
+        mine = {i.value for i in said if i is not None and i.value and i.origin not in _OF_BUYER}
+        return "; ".join(
+            _counts_for(name, self.sheet.bodies[name]) for name in sorted(mine) if is_model_file(name)
+        )
 
     @property
     def beside(self) -> list[str]:
@@ -205,8 +219,11 @@ def _known_bodies(said: Mapping[str, Any], find: Callable[[str], Embodiment]) ->
 
 def _with_body(sheet: Sheet, listing: Listing) -> Sheet:
     """The sheet with every body that it names loaded, or with the one that the channels' names tell."""
-    said = [sheet.items.get("embodiment"), *(items.get("embodiment") for _, items in sheet.sections)]
-    named = {item.value: _body(listing.root, item) for item in said if item is not None and item.value}
+    all_said = [sheet.items.get("embodiment"), *(items.get("embodiment") for _, items in sheet.sections)]
+    said = [item for item in all_said if item is not None and item.value]
+    # The highest authority last: two may call two files by one name.
+    said.sort(key=lambda item: ORIGINS.index(item.origin), reverse=True)
+    named = {item.value: _body(listing.root, item) for item in said}
     sheet = replace(sheet, bodies=named)
     if sheet.get("embodiment"):
         return replace(sheet, body=named[sheet.get("embodiment")])
@@ -220,11 +237,25 @@ def _with_body(sheet: Sheet, listing: Listing) -> Sheet:
 
 def _body(root: Path, item: Item) -> Embodiment:
     """A user may name any model; a corpus's own sheet only a card, or a model file within the corpus."""
-    return find_body(item.value) if item.origin in ("option", "buyer") else _body_of_corpus(root, item.value)
+    return find_body(item.value) if item.origin in _OF_BUYER else _body_of_corpus(root, item.value)
 
 
 def _body_of_corpus(root: Path, name: str) -> Embodiment:
-    return model_inside(root, name) if is_model_file(name) else load(name)
+    """A card, or a model file of the corpus, held to the card of the same body: it is its vendor's word."""
+    if not is_model_file(name):
+        return load(name)
+    model = model_inside(root, name)
+    card = known_as(model)
+    return held_to(card, model) if card is not None else model
+
+
+def _counts_for(name: str, body: Embodiment) -> str:
+    if not body.card:
+        return (
+            f"{name} is the vendor's word: no card knows such a body, and its limits and soles are judged by"
+        )
+    known = f"{name} is the vendor's word beside the card {body.card}: what only it allows stays undecided"
+    return f"{known}; {body.apart}" if body.apart else known
 
 
 def _digest(root: Path) -> tuple[str, Touched]:

@@ -58,6 +58,7 @@ REASONS: Final[dict[str, str]] = {
     "reference-noisy": "deliver a less noisy reference",
     "scope-unknown": "deliver what tells when the gate applies",
     "limits-conflict": "choose the limit set in assay.toml: limit_set =",
+    "claimed-body": "say as the buyer which body holds: --embodiment NAME or FILE, or limit_set = in --sheet",
     "not-calibrated": "run assay calibrate on the corpus",
     "not-decoded": "run with --decode auto or full",
     "not-run": "run every gate that the profile requires (leave out --gates)",

@@ -69,6 +69,8 @@ def inspect(corpus: Corpus) -> list[Line]:
                       "measured", _declared(corpus)))  # fmt: skip
     if corpus.refused:
         lines.append(Line(SHEET, "ignored as a whole", "unresolved", corpus.refused))
+    if corpus.own_body:
+        lines.append(Line("body", "of the corpus's own", "declared", corpus.own_body))
     if corpus.unmatched:
         lines.append(Line("parts", "", "unresolved", corpus.unmatched))
     lines += _beside(corpus)

@@ -190,6 +190,7 @@ def _corpus(corpus: Corpus) -> dict[str, Any]:
         "format": corpus.listing.facts.get("format", corpus.listing.reader),
         "embodiment": corpus.sheet.get("embodiment"),
         "embodiment_origin": corpus.sheet.origin("embodiment"),
+        "own_body": corpus.own_body,
         "declared": corpus.listing.declared,
         "episodes": len(corpus.listing.refs),
         "digest": corpus.digest,

@@ -169,10 +169,17 @@ def _one_clock(sheet: Sheet, kind: Kind) -> tuple[Claim, ...]:
 
 
 def _limit_set(sheet: Sheet, body: Embodiment | None, episode: Episode) -> tuple[str, tuple[Claim, ...]]:
-    """The limits asked for; a name that the body does not know must not end a conflict between its sets."""
+    """The limits asked for; a name that the body does not know must not end a conflict between its sets.
+
+    Nor does the corpus's own sheet end one in favour of the corpus's own model file: that is the buyer's.
+    """
     asked: str = sheet.get("limit_set", episode.limit_set)
-    if not asked or body is None or any(limits.source.startswith(asked) for limits in body.limits):
+    if not asked or body is None:
         return asked, ()
+    chosen = next((limits for limits in body.limits if limits.source.startswith(asked)), None)
+    if chosen is not None:
+        own = chosen.claimed and sheet.origin("limit_set") not in ("option", "buyer")
+        return "" if own else asked, ()
     where = sheet.items["limit_set"].evidence if sheet.get("limit_set") else ""
     return "", (Claim("declared", "limit_set", asked, f"no limit set of {body.name}", 1.0, where=where),)
 

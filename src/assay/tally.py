@@ -17,7 +17,10 @@ _STATUSES: Final = ("pass", "fail", "abstain", "n/a", "error")
 
 _OPENS: Final[Mapping[str, tuple[str, ...]]] = defaultdict(
     lambda: ("require",),
-    {"needs-data": ("require", "reject")},  # judged again without the data: nobody knows whether it fails
+    {
+        "needs-data": ("require", "reject"),  # judged again without the data: nobody knows whether it fails
+        "claimed-body": ("require", "reject"),  # a vendor's own model must not spare an episode its failure
+    },
 )
 
 

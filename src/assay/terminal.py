@@ -39,6 +39,7 @@ _WANT = {
     "no-reference": "a reference", "no-ground": "the floor's height",
     "reference-noisy": "a less noisy reference",
     "scope-unknown": "what tells when the gate applies", "limits-conflict": "one set of limits",
+    "claimed-body": "a body by the buyer's word",
     "not-calibrated": "a calibration", "not-decoded": "decoded pictures", "needs-data": "the data",
     "undecided": "certainty",
 }  # fmt: skip
@@ -61,6 +62,7 @@ def closing(run: Run, report: str, proposals: Mapping[str, Sequence[str]] = {}) 
     known = "" if s["declared"] == s["episodes"] else f" ({s['declared']} declared)"
     lines.append(f"decisions   {counts} of {s['episodes']} episodes{known}")
     lines += [f"ignored     the whole sheet: {c['refused']}" for c in s["corpora"][:2] if c.get("refused")]
+    lines += [f"body        {c['own_body']}" for c in s["corpora"][:2] if c.get("own_body")]
     lines += [f"parts       {c['unmatched']}" for c in s["corpora"][:2] if c.get("unmatched")]
     lines += [
         f"not judged  files of {', '.join(c['beside'])} in the same folder; assay inspect says which"
@@ -87,7 +89,7 @@ def closing(run: Run, report: str, proposals: Mapping[str, Sequence[str]] = {}) 
     if people:
         lines.append("unmeasured  there is no robot here to accept: judge the clips that were retargeted "
                      "from it, with this as their [parts.human]")  # fmt: skip
-    elif s["unmeasured"] and proposals:
+    elif s["unmeasured"] and proposals and _by_sheet(s):
         name, proposal = next(iter(proposals.items()))
         of = f"{name}, of {len(proposals)} to inspect: " if len(s["corpora"]) > 1 else ""
         intro = _wrapped(f"unmeasured  {_wanting(s)}. {of}{_PROPOSED}")
@@ -95,6 +97,11 @@ def closing(run: Run, report: str, proposals: Mapping[str, Sequence[str]] = {}) 
     elif s["unmeasured"]:
         lines.append(f"unmeasured  {_wanting(s)}: {_cure(s)}")
     return [piece for line in lines for piece in _wrapped(line)][: _MOST - len(ends)] + ends
+
+
+def _by_sheet(s: Mapping[str, Any]) -> bool:
+    """Whether a line of the corpus's sheet may help: against its own model of a body it does not."""
+    return (s["unlock"] or {}).get("reason") != "claimed-body"
 
 
 def _wanting(s: Mapping[str, Any]) -> str:

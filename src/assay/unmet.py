@@ -28,6 +28,8 @@ def no_soles(ep: Episode, poses: Poses | None) -> Abstain | None:
         return Abstain("absent-stream", "no joint positions")
     if ep.embodiment is None or ep.embodiment.tree is None:
         return Abstain("unknown-body", "no soles without a body and its links")
+    if ep.embodiment.apart:
+        return Abstain("claimed-body", ep.embodiment.apart)
     if not ep.embodiment.soles:
         return Abstain("no-reference", f"the model of {ep.embodiment.name} shows no soles")
     return _not_placed(ep, poses)

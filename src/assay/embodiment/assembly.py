@@ -76,9 +76,9 @@ def assemble(name: str, nodes: Sequence[Node], origin: Origin, place: Place) -> 
     tree = _tree(ordered, [n.joint for n in movers], place)
     joints = tuple(Joint(n.joint, part(n.joint), side(n.joint), "m" if n.kind == SLIDE else "rad")
                    for n in movers)  # fmt: skip
-    bounds = {key: np.array([getattr(n, key) for n in movers], np.float64)
-              for key in ("lower", "upper", "speed", "effort")}  # fmt: skip
-    limits = LimitSet(origin.source, origin.revision, origin.grade, **bounds)
+    lower, upper, speed, effort = (np.array([getattr(n, key) for n in movers], np.float64)
+                                   for key in ("lower", "upper", "speed", "effort"))  # fmt: skip
+    limits = LimitSet(origin.source, origin.revision, origin.grade, lower, upper, speed, effort)
     return Embodiment(
         name,
         joints,

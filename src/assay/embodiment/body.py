@@ -51,6 +51,7 @@ class LimitSet:
         lower, upper: (n,) position, joint unit.
         speed: (n,) joint unit per second.
         effort: (n,) N*m or N.
+        claimed: whether it is the word of a corpus's own model file beside the card of the same body.
     """
 
     source: str
@@ -60,6 +61,7 @@ class LimitSet:
     upper: NDArray[np.float64]
     speed: NDArray[np.float64]
     effort: NDArray[np.float64]
+    claimed: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,6 +127,8 @@ class Embodiment:
         soles: one per foot; empty where the model does not show them: what needs a sole then abstains.
         hands: one per arm; sites: frames that the model names.
         capsules: its shape; None where no public meshes were at hand: what needs a shape then abstains.
+        card: of a corpus's own model file: the packaged card that it is held to, where one knows the body.
+        apart: why the soles and hands of such a file are not taken as known; else empty.
     """
 
     name: str
@@ -137,6 +141,8 @@ class Embodiment:
     hands: tuple[Hand, ...] = ()
     sites: tuple[Site, ...] = ()
     capsules: Capsules | None = None
+    card: str = ""
+    apart: str = ""
     _lookup: dict[str, int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -158,11 +164,20 @@ class Embodiment:
         return self.limits[0]
 
     @property
+    def unclaimed(self) -> tuple[LimitSet, ...]:
+        """The sets that do not rest on a corpus's own word alone."""
+        return tuple(s for s in self.limits if not s.claimed)
+
+    @property
     def digest(self) -> str:
-        """Identity of the numbers: limits, tree and shape, whatever the body is called."""
+        """Identity of the numbers: limits, tree, soles and shape, whatever the body is called."""
         digest = hashlib.sha256("\0".join(j.name for j in self.joints).encode())
         for limits in self.limits:
             for values in (limits.lower, limits.upper, limits.speed, limits.effort):
+                digest.update(values.tobytes())
+            digest.update(b"claimed" if limits.claimed else b"")
+        for sole in self.soles:
+            for values in (sole.points, sole.radius):
                 digest.update(values.tobytes())
         if self.tree is not None:
             for values in (self.tree.p, self.tree.quat, self.tree.axis):

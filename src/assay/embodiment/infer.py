@@ -9,7 +9,7 @@ from itertools import product
 from assay.embodiment.body import Embodiment
 from assay.embodiment.card import cards, load
 
-__all__ = ["alike", "infer"]
+__all__ = ["alike", "infer", "known_as"]
 
 _JOINTS = re.compile(
     r"joint|motor|shoulder|elbow|wrist|waist|torso|hip|knee|ankle|neck|head|hand|finger|thumb|index|middle|ring"
@@ -60,16 +60,46 @@ def alike(channel_names: Sequence[str], robot_type: str | None = None) -> tuple[
     return tuple(body.name for body in smallest.values())
 
 
+def known_as(model: Embodiment) -> Embodiment | None:
+    """The card (or robot and hands) of the body that a model file shows; None where no card knows it.
+
+    The names of its joints tell: all of them are the card's and of nobody else's, or all of the card's are
+    among them. Of several the one that shares the most joints, then the smallest.
+    """
+    names = [joint.name for joint in model.joints]
+    found, _ = infer(names)
+    fitting = [load(found)] if found else []
+    fitting += [body for body in _robots() if _has(names, body)]
+    return max(fitting, key=lambda body: (len(_shared(names, body)), -len(body.joints)), default=None)
+
+
+def _has(names: Sequence[str], body: Embodiment) -> bool:
+    return len(_shared(names, body)) == len(body.joints)
+
+
+def _shared(names: Sequence[str], body: Embodiment) -> set[int]:
+    return set(body.resolve(names).tolist()) - {-1}
+
+
 def _wanted(names: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(name for name in names if _JOINTS.search(name)))
 
 
 def _bodies() -> list[Embodiment]:
     """Every card, and every robot with every hand."""
-    single = [load(name) for name in cards()]
-    hands = [b.name for b in single if all(j.part in ("hand", "gripper") for j in b.joints)]
-    robots = [b.name for b in single if b.name not in hands]
-    return single + [load(f"{robot}+{hand}") for robot, hand in product(robots, hands)]
+    return [load(name) for name in _hands()] + _robots()
+
+
+def _robots() -> list[Embodiment]:
+    """Every robot, alone and with every hand."""
+    hands = _hands()
+    robots = [name for name in cards() if name not in hands]
+    return [load(name) for name in (*robots, *(f"{robot}+{hand}" for robot, hand in product(robots, hands)))]
+
+
+def _hands() -> list[str]:
+    """Cards of hands alone."""
+    return [name for name in cards() if all(j.part in ("hand", "gripper") for j in load(name).joints)]
 
 
 def _agree(said: set[str], card: set[str]) -> bool:

@@ -81,6 +81,7 @@ def notices(run: RunTables) -> list[tuple[str, str]]:
     """What a reader must know before any figure, as (lead, sentence): sheets, parts, profiles."""
     corpora = run.summary.get("corpora") or []
     said = [("The sheet is ignored as a whole", c["refused"]) for c in corpora if c.get("refused")]
+    said += [("Body", c["own_body"]) for c in corpora if c.get("own_body")]
     said += [("Parts", c["unmatched"]) for c in corpora if c.get("unmatched")]
     if run.summary.get("foreign_profile"):
         said.append(("Profile", run.summary["foreign_profile"]))

@@ -95,8 +95,8 @@ class _Asked:
 @lru_cache(maxsize=64)
 def _asked(body: Embodiment, joint: tuple[int, ...], tried: tuple[Reading, ...], *, grounded: bool) -> _Asked:
     mine = np.array(joint, np.intp)
-    lower = np.min([s.lower for s in body.limits], axis=0)[mine] - NEAR
-    upper = np.max([s.upper for s in body.limits], axis=0)[mine] + NEAR
+    lower = np.min([s.lower for s in body.unclaimed], axis=0)[mine] - NEAR
+    upper = np.max([s.upper for s in body.unclaimed], axis=0)[mine] + NEAR
     same = Joints(np.arange(len(mine)), np.ones(len(mine)), np.zeros(len(mine)))
     read = [same, *(r.joints for r in tried if r.joints is not None)]
     moves = np.array([r.joints is not None for r in tried])

@@ -174,11 +174,14 @@ def _evidence(
         narrow, wide = apart
     value, which, open_ = outside(x, narrow, wide, told["limit"])
     doubt = _both(body, joints, use, open_, narrow) if open_.any() else ""
+    reason = "limits-conflict" if doubt else "undecided"
+    if doubt and _own_word(body, joints.joint[use], x, open_, told):
+        reason = "claimed-body"
     return Evidence(
         value, joints.t, ends(joints.t, joints.rate), which=which, stream=joints.stream, against=body.name,
         scope=None if apart is None else np.where(open_, UNKNOWN, IN),
         channels=joints.names if len(use) == len(joints.names) else tuple([joints.names[i] for i in use]),
-        reason="limits-conflict" if doubt else "undecided", doubt=doubt, **told,
+        reason=reason, doubt=doubt, **told,
     )  # fmt: skip
 
 
@@ -191,6 +194,19 @@ def _apart(body: Embodiment, joint: tuple[int, ...]) -> tuple[Bounds, Bounds] | 
     if len(sets) < 2 or not (np.ptp(lower, axis=0).any() or np.ptp(upper, axis=0).any()):
         return None
     return (lower.max(axis=0), upper.min(axis=0)), (lower.min(axis=0), upper.max(axis=0))
+
+
+def _own_word(
+    body: Embodiment, joint: NDArray[np.intp], x: NDArray[np.float64], open_: NDArray[np.bool_],
+    told: dict[str, Any],
+) -> bool:  # fmt: skip
+    """Whether only the corpus's own model file keeps open frames from failing."""
+    sets = [s for s in body.unclaimed if s.grade != "soft"]
+    if len(sets) == len(body.limits):
+        return False
+    low, high = np.min([s.lower[joint] for s in sets], axis=0), np.max([s.upper[joint] for s in sets], axis=0)
+    beyond = outside(x, (low, high), (low, high), told["limit"])[0] > told["limit"]
+    return bool((open_ & beyond).mean() > told["quota"])
 
 
 def _both(

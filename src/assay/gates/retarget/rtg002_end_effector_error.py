@@ -146,7 +146,9 @@ def _missing(ep: Episode, poses: Poses | None, grips: Grips | None, source: Sour
     if not ep.by_role(Role.JOINT_POSITION):
         return Abstain("absent-stream", "no joint positions")
     if ep.embodiment is None or ep.embodiment.tree is None or not ep.embodiment.hands:
-        return Abstain("unknown-body", "no hands without a body and its links")
+        apart = ep.embodiment.apart if ep.embodiment is not None else ""
+        code = "claimed-body" if apart else "unknown-body"
+        return Abstain(code, apart or "no hands without a body and its links")
     if poses is None:
         return Abstain("unresolved-names", "no joint of the body is named, or no unit is known")
     if source is not None and grips is not None:

@@ -203,34 +203,31 @@ def _group(ep: Episode, body: Embodiment, joints: Joints, p: Params) -> Iterator
     if unrated:
         yield Abstain("no-reference", f"no rated speed: {', '.join(unrated[:5])}", joints.stream, unrated[0])
     if known.any():
-        yield from _evidence(joints, t, np.flatnonzero(known), slow, fast, p)
+        card = fast if ep.limit_set else _rated(body.unclaimed, tuple(joints.joint.tolist()))[1]
+        yield from _evidence(joints, t, np.flatnonzero(known), slow, fast, card, p)
 
 
 def _ratings(body: Embodiment, chosen: str, joint: NDArray[np.intp]) -> tuple[Floats, Floats]:
     """The slowest and the fastest rating of each joint; one set's where the sheet chose it."""
-    return _rated(body, chosen, tuple(joint.tolist()))
+    sets = (body.limit_set(chosen),) if chosen else body.limits
+    return _rated(sets, tuple(joint.tolist()))
 
 
 @lru_cache(maxsize=64)
-def _rated(body: Embodiment, chosen: str, joints: tuple[int, ...]) -> tuple[Floats, Floats]:
-    joint = np.array(joints, np.intp)
-    if chosen:
-        speed = body.limit_set(chosen).speed[joint]
-        return speed, speed
-    rated = np.array([s.speed[joint] for s in _opinions(body)])
+def _rated(sets: tuple[LimitSet, ...], joints: tuple[int, ...]) -> tuple[Floats, Floats]:
+    # A controller's soft limits are narrower on purpose: they do not say what the drive can do.
+    opinions = sets if len(sets) == 1 else [s for s in sets if s.grade != "soft"]
+    rated = np.array([s.speed[np.array(joints, np.intp)] for s in opinions])
     with np.errstate(invalid="ignore"):
         fast = np.where(np.isfinite(rated), rated, -np.inf).max(axis=0)
     return rated.min(axis=0), np.where(fast > 0, fast, np.inf)
 
 
-def _opinions(body: Embodiment) -> list[LimitSet]:
-    """Sets that say what the drive can do; a controller's soft limits are narrower on purpose."""
-    return [s for s in body.limits if s.grade != "soft"]
-
-
 def _evidence(
-    joints: Joints, t: NDArray[np.int64], use: NDArray[np.intp], slow: Floats, fast: Floats, p: Params
-) -> Iterator[Outcome]:
+    joints: Joints, t: NDArray[np.int64], use: NDArray[np.intp], slow: Floats, fast: Floats, card: Floats,
+    p: Params,
+) -> Iterator[Outcome]:  # fmt: skip
+    """``card``: the fastest ratings without a model file of the corpus's own."""
     x = joints.x if len(use) == joints.x.shape[1] else joints.x[:, use]
     moved = displaced(t, x, p.window)
     first = int(np.searchsorted(t, t[0] + round(p.window * 1e9) - 1000)) if len(t) else 0
@@ -238,7 +235,7 @@ def _evidence(
     slow, fast = slow[use], fast[use]
     value, which, narrow, open_ = fastest(moved, p.window, fast, slow, p.limit)
     names = joints.names if len(use) == len(joints.names) else tuple([joints.names[i] for i in use.tolist()])
-    scope, doubt = None, ""
+    scope, doubt, reason = None, "", "undecided"
     if open_.any():
         scope = np.where(open_, UNKNOWN, IN)
         value = np.where(open_, narrow, value)
@@ -247,8 +244,10 @@ def _evidence(
         at, column = np.unravel_index(ratio.argmax(), ratio.shape)
         doubt = (f"{names[column]} at {speed[at, column]:.1f} rad/s: rated {slow[column]:g} by one "
                  f"source, {fast[column]:g} by another")  # fmt: skip
+        only = open_ & ((speed / card[use]).max(axis=1) > p.limit)
+        reason = "claimed-body" if only.mean() > p.quota else "limits-conflict"
     yield Evidence(
         value, t0, t1, "1", p.limit, scope=scope, stream=joints.stream, against="rated speed", which=which,
-        channels=names, quota=p.quota, reason="limits-conflict" if doubt else "undecided", doubt=doubt,
+        channels=names, quota=p.quota, reason=reason, doubt=doubt,
         note="inverse kinematics that changes branch makes such jumps",
     )  # fmt: skip

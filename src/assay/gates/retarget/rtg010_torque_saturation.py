@@ -82,22 +82,23 @@ def measure(ep: Episode, p: Params, poses: Poses | None, dynamics: Dynamics | No
     if missing is not None or poses is None or dynamics is None or ep.embodiment is None:
         yield missing or Abstain("absent-stream")
         return
-    weak, strong = _efforts(ep.embodiment, ep.limit_set, dynamics.torque.shape[1])
+    weak, strong, card = _efforts(ep.embodiment, ep.limit_set, dynamics.torque.shape[1])
     parts = np.array([j.part for j in ep.embodiment.joints[: len(strong)]])
     found = False
     for part in ("arm", "waist", "leg"):
         use = np.flatnonzero((parts == part) & np.isfinite(strong))
         if len(use):
             found = True
-            yield _evidence(ep, p, poses, dynamics, use, weak[use], strong[use], part)
+            yield _evidence(ep, p, poses, dynamics, use, (weak[use], strong[use], card[use]), part)
     if not found:
         yield Abstain("no-reference", "no source says what the drives are rated for", poses.stream)
 
 
 def _evidence(
-    ep: Episode, p: Params, poses: Poses, dynamics: Dynamics, use: NDArray[np.intp], weak: Floats,
-    strong: Floats, part: str,
+    ep: Episode, p: Params, poses: Poses, dynamics: Dynamics, use: NDArray[np.intp],
+    rated: tuple[Floats, Floats, Floats], part: str,
 ) -> Evidence:  # fmt: skip
+    weak, strong, card = rated
     torque = np.abs(dynamics.torque[:, use])
     value = (torque / strong).max(axis=1)
     scope = np.where(dynamics.steady & ((part != "leg") | (dynamics.carried < 2)), IN, OUT)
@@ -106,21 +107,32 @@ def _evidence(
     narrow = (torque / weak).max(axis=1)
     between = (narrow > p.limit) & ~(value > p.limit) & (scope == IN)
     scope[between] = UNKNOWN
+    only = between & ((torque / card).max(axis=1) > p.limit)
+    open_ = "claimed-body" if only.mean() > p.quota else "limits-conflict"
     rate = ep.by_role(Role.JOINT_POSITION)[0].rate
     return Evidence(
         np.where(between, narrow, value), poses.t, ends(poses.t, float(rate) if rate else None), "1", p.limit,
         u=p.u if part == "arm" else p.u_body, scope=scope, stream=poses.stream, against="rated effort",
         which=(torque / strong).argmax(axis=1), channels=tuple(poses.tree.joints[i] for i in use),
-        quota=p.quota, reason="limits-conflict" if between.any() else "scope-unknown" if low else "undecided",
+        quota=p.quota, reason=open_ if between.any() else "scope-unknown" if low else "undecided",
         doubt="two sources rate the drive differently" if between.any() else "",
     )  # fmt: skip
 
 
-def _efforts(body: Embodiment, chosen: str, width: int) -> tuple[Floats, Floats]:
-    """The weakest and the strongest rating of each joint; one set's where the sheet chose it."""
+def _efforts(body: Embodiment, chosen: str, width: int) -> tuple[Floats, Floats, Floats]:
+    """The weakest and the strongest rating of each joint; one set's where the sheet chose it.
+
+    Third: the strongest without a model file of the corpus's own.
+    """
     if chosen:
         effort = body.limit_set(chosen).effort[:width]
-        return effort, effort
-    rated = np.array([s.effort[:width] for s in body.limits if s.grade != "soft"])
+        return effort, effort, effort
+    every, card = (
+        [s.effort[:width] for s in sets if s.grade != "soft"] for sets in (body.limits, body.unclaimed)
+    )
+    return np.min(every, axis=0), _strongest(every), _strongest(card)
+
+
+def _strongest(rated: list[Floats]) -> Floats:
     known = np.where(np.isfinite(rated), rated, -np.inf).max(axis=0)
-    return rated.min(axis=0), np.where(known > 0, known, np.inf)
+    return np.where(known > 0, known, np.inf)
