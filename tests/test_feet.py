@@ -11,7 +11,7 @@ from assay import plugs
 from assay.examine import examine
 from assay.feature import Features
 from assay.judge import Judgement
-from assay.model import Episode, Stream
+from assay.model import Episode, Role, Stream
 from assay.sheet import apply, lay
 from assay.signals.contact import by_distance, by_force, by_gripper, by_touch
 from assay.signals.feet import displaced, latched, noise, stamps, strides
@@ -61,7 +61,7 @@ MOTIONS: dict[str, tuple[Callable[[Episode], Episode], str]] = {
     "drift": (lambda ep: slid(0.15, ep=ep), "pfppp"),
     "below the drift": (lambda ep: slid(0.05, ep=ep), "ppppp"),
     "penetration": (lambda ep: raised(-0.015, 3.0, 3.5, ep), "ppfpp"),
-    "float": (lambda ep: raised(0.028, 3.35, 3.85, ep), "pppfp"),
+    "float": (lambda ep: raised(0.028, 3.35, 3.85, ep), "pppfa"),
     "offset": (lambda ep: raised(0.06, ep=ep), "ppppf"),
     "pivot": (lambda ep: pivoted(2.0, ep=ep), "ppppp"),
 }
@@ -238,6 +238,67 @@ def test_an_offset_is_one_finding_with_its_cure() -> None:
     assert finding.note.startswith("lower the base by 0.064 m")
     (finding,) = judged("RTG013", raised(-0.05)).findings
     assert finding.note.startswith("raise the base by 0.050 m")
+
+
+def lying(height: float) -> Episode:
+    """A walk of which two seconds are on its back, feet up, the pelvis ``height`` m above z = 0."""
+    ep = walk(human=False)
+    (root,) = ep.by_role(Role.BASE_POSE)
+    x, t = np.array(root.x), root.t * 1e-9
+    down = (t >= 3) & (t < 5)
+    half = np.radians(100.0) / 2
+    x[down, 2:] = [height, np.cos(half), 0.0, -np.sin(half), 0.0]
+    return ep.with_stream(replace(root, x=x))
+
+
+LIFTS: dict[str, tuple[Callable[[Episode], Episode], str]] = {
+    "1.6 cm": (lambda ep: raised(0.016, 3.0, 5.0, ep), "pass"),
+    "2.4 cm": (lambda ep: raised(0.024, 3.0, 5.0, ep), "abstain"),
+    "1.5 m": (lambda ep: raised(1.5, 3.0, 5.0, ep), "abstain"),
+    "3 cm for 0.2 s": (lambda ep: raised(0.03, 3.0, 3.2, ep), "pass"),
+    "3 cm for 0.2 s, again and again": (
+        lambda ep: raised(0.03, 4.0, 4.2, raised(0.03, 3.0, 3.2, ep)),
+        "abstain",
+    ),
+    "a jump of 0.6 s": (lambda ep: flown(0.6, 1.0, ep), "pass"),
+    "as short, with a third of gravity": (lambda ep: flown(0.6, 0.33, ep), "abstain"),
+    "as high and long as a jump, up and down at one speed": (lambda ep: carried(0.9, 0.99, ep), "abstain"),
+    "a parabola of 1.6 s, which no one jumps": (lambda ep: flown(1.6, 1.0, ep), "abstain"),
+}
+
+
+def flown(seconds: float, gravity: float, ep: Episode) -> Episode:
+    """The walk with a jump at 3 s that falls with so much of gravity, to the side at 1 m/s."""
+    return shifted(ep, seconds, lambda s: gravity * 9.81 / 2 * s * (seconds - s))
+
+
+def carried(seconds: float, height: float, ep: Episode) -> Episode:
+    """The same, but at one speed up to a height in m and down again."""
+    return shifted(ep, seconds, lambda s: height * (1 - np.abs(2 * s / seconds - 1)))
+
+
+def shifted(ep: Episode, seconds: float, rise: Callable[[np.ndarray], np.ndarray]) -> Episode:
+    (root,) = ep.by_role(Role.BASE_POSE)
+    x, s = np.array(root.x), np.clip(root.t * 1e-9 - 3.0, 0.0, seconds)
+    x[:, 1] += s
+    x[:, 2] += rise(s)
+    return ep.with_stream(replace(root, x=x))
+
+
+@pytest.mark.parametrize("rate", [30, 60, 120])
+@pytest.mark.parametrize("lift", LIFTS)
+def test_a_clip_that_hangs_for_a_while_is_left_open_without_a_source(lift: str, rate: int) -> None:
+    change, expected = LIFTS[lift]
+    verdict = judged("RTG013", change(walk(rate=rate, human=False))).verdict
+    assert verdict.status == expected, verdict.detail
+    assert expected == "pass" or "a step, or lifted" in verdict.detail
+
+
+def test_a_body_on_its_back_has_its_feet_in_the_air_and_is_on_the_ground() -> None:
+    low = Features(lying(0.06), plugs.features()).get("poses").low
+    assert (low[95:145] > 0.02).all()
+    assert judged("RTG013", lying(0.06)).verdict.status == "pass"
+    assert judged("RTG013", lying(1.0)).verdict.status == "abstain"
 
 
 def test_an_abstention_gives_both_figures() -> None:

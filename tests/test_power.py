@@ -66,9 +66,9 @@ def test_synthetic_clips(ladder: Ladder, synthetic: list[Base]) -> None:
 def check(ladder: Ladder, bases: list[Base]) -> None:
     for at in graver(ladder):
         if ladder.axis != "noise on a plateau of 4 %":  # its last dose is beyond what the gate promises
-            assert tried(ladder, at, bases, TRIALS).found == TRIALS, ladder.doses[at]
+            assert ladder.hits(tried(ladder, at, bases, TRIALS)) == TRIALS, ladder.doses[at]
     for at in harmless(ladder):
-        assert tried(ladder, at, bases, TRIALS).found == 0, ladder.doses[at]
+        assert ladder.hits(tried(ladder, at, bases, TRIALS)) == 0, ladder.doses[at]
 
 
 def test_the_same_seeds_give_the_same_counts() -> None:

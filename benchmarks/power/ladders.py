@@ -48,6 +48,7 @@ _LAUNDERED = (
            lambda b, d, r: laundered.tilted_foot(b, radians(d), r), ("asap",), only="left"),
 )  # fmt: skip
 _CM: Final = tuple(m for m in _AROUND if m not in (0.25, 1))  # untouched feet move by a quarter themselves
+_LIFTS: Final = (1.0, 1.6, 2.2, 3.0, 5.0, 8.0, 10.0, 30.0, 100.0, 300.0)
 _FEET: Final = ("asap", "holo")
 _GROUND: Final = ("kimodo", "moves", "holo")
 _MOTION = (
@@ -81,6 +82,11 @@ _MOTION = (
            ("kimodo", "moves", "asap", "holo"), only="base"),
     Ladder("RTG013", "whole clip off its declared ground", "cm", tuple(2 * m for m in _CM), 2.0,
            lambda b, d, r: motion.offset(b, d / 100, r), _GROUND),
+    *(Ladder("RTG013", f"height above its rests for {share} % of a clip, no jump", "cm", lifts, 2.0,
+             lambda b, d, r, share=share: motion.hung(b, d / 100, r, share / 100), _GROUND, only=only,
+             open=True)
+      # Where nearly half of a clip hangs, the median may be up there too, and says so.
+      for share, only, lifts in ((5, "aloft", _LIFTS), (20, "aloft", _LIFTS), (45, "", _LIFTS[3:]))),
 )  # fmt: skip
 _RETARGETED: Final = ("kimodo", "moves", "asap", "holo")
 _HELD: Final = (0.1, 0.2, 0.4, 7 / 15, 8 / 15, 0.6, 1.0, 2.0)  # whole frames of 30 Hz

@@ -26,6 +26,7 @@ from assay.signals.stance import SIDES, Stance
 __all__ = [
     "drifted",
     "floated",
+    "hung",
     "leapt",
     "offset",
     "overspeed",
@@ -162,6 +163,20 @@ def offset(bases: Sequence[Base], dose: float, rng: Rng) -> Planted | None:
     shift = np.zeros((base.rows, 3))
     shift[:, 2] = dose * (1 if rng.integers(2) else -1) - ground.offset
     return Planted(_moved(base, shift), 0, int(seen(base)[0].t[-1]))
+
+
+def hung(bases: Sequence[Base], dose: float, rng: Rng, share: float) -> Planted | None:
+    """For a share of the clip (1), 0.4 s at least, its lowest sole is ``dose`` m above where soles rest."""
+    base = _clean(bases, "RTG013", rng)
+    poses, _, ground = seen(base)
+    assert ground is not None
+    n, rate = len(poses.t), _rate(poses)
+    frames, edge = max(round(share * n), round(0.4 * rate)), round(0.2 * rate)
+    a = int(rng.integers(edge, n - frames - edge))
+    rise = np.clip(np.minimum(np.arange(n) - a + edge, a + frames + edge - np.arange(n)) / edge, 0, 1)
+    shift = np.zeros((n, 3))
+    shift[:, 2] = rise * (dose + ground.offset - _lowest(poses))
+    return Planted(_moved(base, shift), int(poses.t[a]), int(poses.t[a + frames]))
 
 
 def overspeed(bases: Sequence[Base], dose: float, rng: Rng) -> Planted | None:

@@ -78,7 +78,7 @@ def smallest(ladder: Ladder, counts: Sequence[Count]) -> float | None:
     faults.sort(key=lambda c: c.dose if ladder.below else -c.dose)  # the gravest first
     best = None
     for c in faults:
-        if c.found < 0.99 * c.n:
+        if ladder.hits(c) < 0.99 * c.n:
             break
         best = c.dose
     return best
@@ -90,7 +90,7 @@ def _words(results: Sequence[tuple[Ladder, Sequence[Count]]]) -> Iterable[str]:
         best = smallest(ladder, counts)
         up_to = "found up to " if ladder.below and ladder.limit is None else ""
         said = f"{up_to}{best:.4g} {ladder.unit}" if best is not None else _most(ladder, counts)
-        yield f"- {ladder.axis}: {said}"
+        yield f"- {ladder.axis}: {said}{', left open and never failed' if ladder.open else ''}"
     sound = [c for ladder, counts in results for c in counts if not ladder.is_fault(c.dose)]
     if sound:
         alarms, n = sum(c.found for c in sound), sum(c.n for c in sound)
@@ -99,7 +99,7 @@ def _words(results: Sequence[tuple[Ladder, Sequence[Count]]]) -> Iterable[str]:
 
 
 def _most(ladder: Ladder, counts: Sequence[Count]) -> str:
-    shares = [c.found / c.n for c in counts if ladder.is_fault(c.dose)]
+    shares = [ladder.hits(c) / c.n for c in counts if ladder.is_fault(c.dose)]
     return f"none of these doses: {100 * min(shares):.3g} to {100 * max(shares):.3g} % are found"
 
 

@@ -51,6 +51,7 @@ class Ladder:
         plant: plants one; sets: short names of the sets whose clips it takes.
         faulty: whether faults lie above or below the limit; ``exact`` says a dose on the limit is healthy.
         only: look at the gate's outcomes of this channel alone; times: injections per dose.
+        open: whether such a fault can only be left open: then an abstention finds it.
     """
 
     gate: str
@@ -65,6 +66,11 @@ class Ladder:
     only: str = ""
     times: int = 300
     pictures: bool = False
+    open: bool = False
+
+    def hits(self, count: Count) -> int:
+        """How many injections of one dose were found."""
+        return count.found + count.abstained if self.open else count.found
 
     def is_fault(self, dose: float) -> bool:
         """Whether the published rule calls this dose a fault."""

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from assay.embodiment import Embodiment, Tree
 from assay.feature import feature
 from assay.model import Episode
+from assay.signals.aloft import others
 from assay.signals.dynamics import LEAST, LEAST_RATE, Dynamics, fall, mass_known, motion, supported, torques
 from assay.signals.feet import displaced, length, noise
 from assay.signals.ground import Ground
@@ -22,8 +23,6 @@ NEAR = 0.03
 """m above the ground within which a sole point may carry: soles of retargeted clips scatter by 1 to 2 cm."""
 SLOW = 0.02
 """m in 1/30 s: a sole whose points all move faster has just landed or is about to leave."""
-OTHERS = 0.08
-"""m above the ground below which a link that is no foot may touch it: a knee, a hand."""
 FRICTION = 1.0
 """Tangential over normal force that a sole can give at most; rubber on a dry floor."""
 BLUR = 0.1
@@ -68,7 +67,7 @@ def dynamics(ep: Episode, poses: Poses | None, ground: Ground | None) -> Dynamic
         moment=length(rest[:, 3:]) / (weight * height),
         carried=_feet(body, active),
         steady=_steady(np.asarray((active & still).any(axis=1)), 1.0 / step),
-        other=_others(tree, m.p[..., 2] - level, feet),
+        other=others(tree, m.p[..., 2] - level, feet),
         rate=1.0 / step,
         u=fall(noise(poses.place[:, :3]), 1.0 / step),
     )
@@ -104,10 +103,3 @@ def _steady(carried: NDArray[np.bool_], rate: float) -> NDArray[np.bool_]:
     reach = max(1, round(BLUR * rate))
     near = np.convolve(edge, np.ones(2 * reach + 1))  # "same" is as long as the longer of the two
     return np.asarray(near[reach : reach + len(edge)] < 0.5)
-
-
-def _others(tree: Tree, height: Floats, feet: list[int]) -> NDArray[np.bool_]:
-    """(T,) whether a link with mass that belongs to no foot is so low that it may touch the ground."""
-    near = {*feet, *(int(tree.parent[i]) for i in feet)}
-    rest = [i for i in range(len(tree.links)) if int(tree.parent[i]) not in feet and i not in near]
-    return np.asarray((height[:, rest] < OTHERS).any(axis=1))

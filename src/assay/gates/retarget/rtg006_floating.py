@@ -12,7 +12,8 @@ of a foot's stance fails, two frames of 30 Hz in a row at least: a stance is kno
 Source: METHODS 1 (float = source stance without a sole within 2 cm; 26.8 % of frames airborne was
 untrackable). REAL-CLIPS: 27 of 43 clips have no sole near z = 0, which are offsets, not floats.
 
-Blind spots: flat ground only; without a human source nothing is said; a human who stands on a step.
+Blind spots: flat ground only; without a human source nothing is said, and RTG013 leaves open what hangs for a
+while; a human who stands on a step.
 
 Dose: height of the lowest sole (m).
 """
