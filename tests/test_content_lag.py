@@ -16,6 +16,7 @@ from assay.corpus import discover
 from assay.feature import Features
 from assay.model import Role
 from assay.parts import open_episode
+from assay.signals.content_doubt import doubts
 from assay.signals.content_lag import Map, Take, drift, ends, estimate, learn, windows
 from assay.signals.flow import Flow, block_flow, steadied
 from assay.signals.lost_frames import lag_steps
@@ -123,6 +124,36 @@ def test_lost_pictures_are_placed_and_counted(count: int) -> None:
         best = min(steps, key=lambda s: s.seconds / s.u)
         assert -best.seconds * 30 == pytest.approx(count, abs=0.4)
         assert best.t * 1e-9 - 5 == pytest.approx(6.0, abs=0.4)
+
+
+# ----------------------------------------------------------------------- stretches that the rest outvotes
+
+
+def strayed(take: Take, first: float, end: float, late: float = 0.3) -> Take:
+    """The same pictures, ``late`` s behind the joints from ``first`` to ``end`` s of the flow."""
+    flow, q, tq = take
+    t = (tq - flow.t[0]) * 1e-9
+    then = t + late * np.clip(np.minimum(t - first, end - t) / 0.3, 0.0, 1.0)
+    return flow, np.stack([np.interp(then, t, c) for c in q.T], axis=1), tq
+
+
+def against(known: Map, take: Take) -> tuple[Any, ...]:
+    seen = windows(known, *take)
+    return doubts(known, seen, ends(known, seen))
+
+
+def test_a_stretch_that_speaks_against_the_episode_is_seen() -> None:
+    rig = Rig()
+    known = taught(rig)
+    takes = [rig.take(100 + i) for i in range(12)]
+    assert sum(bool(against(known, take)) for take in takes) <= 1
+    for first, end in ((-1.0, 1.5), (4.0, 6.0), (8.0, 99.0)):
+        found = [against(known, strayed(take, first, end)) for take in takes]
+        silent = [bool(estimate(known, *strayed(take, first, end)).why) for take in takes]
+        assert sum(bool(f) or s for f, s in zip(found, silent, strict=True)) >= 10
+        near = [d for f in found for d in f if d.t1 > first and d.t0 < end]
+        assert len(near) >= 0.8 * sum(map(len, found))
+        assert all(d.why == "undecided" and np.isnan(d.seconds) for d in near)
 
 
 # ------------------------------------------------------------------------------------------------- silence

@@ -194,7 +194,7 @@ def test_json_of_ever_new_fields_ends_soon(wide: bool) -> None:
 
 def a_map(**changed: Any) -> dict[str, Any]:
     bend = Bend(np.zeros(1), np.ones((1, 1)))
-    known = Map(np.ones((3, 2)), np.ones(2), bend, False, 0.1, 0.01, 5, 1 / 30, 0.5, 1.0)
+    known = Map(np.ones((3, 2)), np.ones(2), bend, False, 0.1, 0.01, 5, 1 / 30, 0.5, 1.0, np.ones((2, 4)))
     return known.to_json() | changed
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from assay.feature import feature, statistic
 from assay.model import Clock, Episode, Role, Stream
+from assay.signals.content_doubt import doubts
 from assay.signals.content_lag import (
     Drift,
     Estimate,
@@ -64,6 +65,7 @@ class Content:
 
     Attributes:
         ends: one `Estimate` (whole) or two (start, end); offsets of those that speak: `by_end`.
+        doubts: a silent `Estimate` for each stretch that speaks against them.
         offsets: lags along the episode for a drift: the ends, or one per 10 s of a long episode.
         run: the drift by content; steps: places where the lag may step, as where pictures are missing.
         seconds: length of what was looked at.
@@ -72,6 +74,7 @@ class Content:
     """
 
     ends: tuple[Estimate, ...] = ()
+    doubts: tuple[Estimate, ...] = ()
     by_end: tuple[Offset, ...] = ()
     offsets: tuple[Offset, ...] = ()
     run: Drift | None = None
@@ -141,7 +144,7 @@ def _fitted(rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     return models
 
 
-@statistic(_fitted, pixels=True)
+@statistic(_fitted, version=2, pixels=True)
 def picture_map(ep: Episode, moves: dict[str, Moves]) -> Mapping[str, Any] | None:
     """What joints predict of each camera's picture motion: block flow and joints, at most 120 s of them.
 
@@ -166,7 +169,7 @@ def _stretch(found: Moves) -> tuple[Flow, NDArray[np.float32], NDArray[np.int64]
     return kept, found.q[near].astype(np.float32), found.tq[near]
 
 
-@feature(reads=[Role.CAMERA, Role.JOINT_POSITION])
+@feature(reads=[Role.CAMERA, Role.JOINT_POSITION], version=2)
 def content(
     ep: Episode,
     pictures: dict[str, Pictures] | None,
@@ -222,7 +225,8 @@ def _estimated(camera: str, found: Moves, known: Map) -> Content:
     along = _along(camera, found, known, seen) if not why else ()
     steps = lag_steps(known, *take) if tells(known, seen) else ()
     run = drift(known, seen)
-    return Content(parts, by_end, along or by_end, run, steps, seen.length, known.lag, why, detail)
+    against = doubts(known, seen, parts)
+    return Content(parts, against, by_end, along or by_end, run, steps, seen.length, known.lag, why, detail)
 
 
 def _along(camera: str, found: Moves, known: Map, seen: Windows) -> tuple[Offset, ...]:

@@ -40,7 +40,7 @@ def ends_of(
     start, length = int(t[0]), int(t[-1] - t[0]) * 1e-9
     value = np.array([e.seconds for e in found]) + offset
     u = np.array([0.0 if e.why else float(np.hypot(e.u, offset_u)) for e in found])
-    t0, t1 = np.array([(e.t0, length if e.why else e.t1) for e in found]).T
+    t0, t1 = np.array([(e.t0, e.t1 or length) for e in found]).T
     shown = ", ".join(f"{v * 1e3:+.0f} ± {e * 1e3:.0f} ms" for v, e in zip(value, u, strict=True))
     silent = "; ".join(e.detail or e.why for e in found if e.why)
     first, last = (start + np.rint(s * 1e9).astype(np.int64) for s in (t0, t1))

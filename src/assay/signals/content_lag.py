@@ -110,6 +110,7 @@ class Windows:
         t: (w,) s, their middles, from the first flow on; lag: (w,) s; se: (w,) s, of noise alone.
         course: (w,) s, the straight line along which a long episode's lag was looked for.
         ok: (w,) bool, whether a window may be used; moving: (w,) bool, whether the joints move.
+        inner, ours: (b, k) sums of blocks at each lag beside the course, as `Curve.blocks` gives them.
         long: s of a window; length: s of the episode.
         ambiguous: whether the episode as a whole agrees about as well at another lag.
     """
@@ -120,6 +121,8 @@ class Windows:
     course: Floats
     ok: Bools
     moving: Bools
+    inner: Floats
+    ours: Floats
     long: float
     length: float
     ambiguous: bool
@@ -188,8 +191,10 @@ def windows(known: Map, flow: Flow, q: NDArray[Any], tq: NDArray[np.int64]) -> W
     rows = known.rows
     long = _PER_WINDOW * rows
     if len(track.t) < long:
-        none = np.zeros(0)
-        return Windows(none, none, none, none, none > 0, none > 0, long * known.step, length, True)
+        none, wide = np.zeros(0), np.zeros((0, 0))
+        return Windows(
+            none, none, none, none, none > 0, none > 0, wide, wide, long * known.step, length, True
+        )
     line = _course(known, track, rows) if length > _DRIFTS else (0.0, 0.0)
     motion = track.motion(known.lag, known.reach, line)
     curve = Curve.of(track.flow, motion, known.weights, known.trust, known.reach)
@@ -198,7 +203,8 @@ def windows(known: Map, flow: Flow, q: NDArray[Any], tq: NDArray[np.int64]) -> W
     course = line[0] + line[1] * t
     lag = known.lag + course + found.at * known.step
     moving = found.ours >= _MOVES * known.power * long
-    return Windows(t, lag, found.se * known.step, course, moving & _usable(found, known), moving,
+    inner, ours, _ = curve.blocks(rows)
+    return Windows(t, lag, found.se * known.step, course, moving & _usable(found, known), moving, inner, ours,
                    long * known.step, length, _ambiguous(known, track, motion))  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.signals.content_usual import SIZES, usual
 from assay.signals.flow import Flow, steadied
 from assay.signals.lag_curve import Curve, peaks
 from assay.signals.onward import onward, sparse
@@ -41,6 +42,7 @@ _STILL: Final = 1e-3  # of the liveliest block's flow
 _GRID: Final = (1e-3, 1.0)  # s, a map's grid
 _FAR: Final = 10.0  # s; no rig's pictures run so far behind its joints
 _BEST: Final = 6  # blocks by which a map is known
+_USUAL: Final = (len(SIZES), 4)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,6 +57,7 @@ class Map:
         episodes: it was learnt from; step: s of the grid.
         share: of the best blocks' flow that it predicts in episodes that it did not see.
         power: mean weighted square of the predicted flow.
+        usual: (s, 4) what windows of its episodes show of that flow, see `assay.signals.content_usual`.
     """
 
     weights: Floats
@@ -67,6 +70,7 @@ class Map:
     step: float
     share: float
     power: float
+    usual: Floats
 
     def track(self, flow: Flow, q: NDArray[Any], tq: NDArray[np.int64]) -> Track:
         """A `Take` as this map wants it."""
@@ -85,12 +89,12 @@ class Map:
     @property
     def rows(self) -> int:
         """Steps of a block."""
-        return max(round(BLOCK / self.step), 2)
+        return _rows(self.step)
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON; arrays as base64 of float32."""
         arrays = {"weights": self.weights, "trust": self.trust, "centre": self.bend.centre,
-                  "basis": self.bend.basis}  # fmt: skip
+                  "basis": self.bend.basis, "usual": self.usual}  # fmt: skip
         rest = ("steady", "lag", "spread", "episodes", "step", "share", "power")
         return {k: _packed(x) for k, x in arrays.items()} | {name: getattr(self, name) for name in rest}
 
@@ -103,10 +107,11 @@ class Map:
         """
         rest = {k: v for k, v in said.items() if not isinstance(v, list)}
         x = {k: _unpacked(v) for k, v in said.items() if isinstance(v, list)}
-        found = cls(x["weights"], x["trust"], Bend(x["centre"], x["basis"]), **rest)
+        found = cls(x["weights"], x["trust"], Bend(x["centre"], x["basis"]), usual=x["usual"], **rest)
+        fits = found.weights.shape[1:] == found.trust.shape and found.usual.shape == _USUAL
         numbers = (found.lag, found.spread, found.step, found.share, found.power)
         whole = np.isfinite(numbers).all() and all(np.isfinite(v).all() for v in x.values())
-        if not whole or found.weights.shape[1:] != found.trust.shape:
+        if not whole or not fits or (found.usual[:, 1:] < 0).any():
             raise ValueError("the map holds no finite numbers that fit each other")
         if not (_GRID[0] <= found.step <= _GRID[1] and abs(found.lag) <= _FAR and found.spread >= 0):
             raise ValueError("the map's grid or lag is none")
@@ -150,7 +155,8 @@ def _refined(tracks: Sequence[Track], lag: float, steady: bool, bend: Bend) -> M
     spread = 1.4826 * float(np.median(np.abs(each - np.median(each))))
     power = float(fit.power @ fit.trust)
     step = tracks[0].step
-    return Map(fit.weights, fit.trust, bend, steady, lag, spread, len(tracks), step, fit.share, power)
+    shown = usual([_shown(t, fit, i, lag) for i, t in enumerate(tracks)], power * _rows(step))
+    return Map(fit.weights, fit.trust, bend, steady, lag, spread, len(tracks), step, fit.share, power, shown)
 
 
 def _decided(tracks: Sequence[Track], lag: float) -> float:
@@ -287,11 +293,27 @@ def _ridge(normal: Floats, cross: Floats, whole: Floats, count: int, ridge: floa
 
 def _own(track: Track, fit: _Fit, i: int, lag: float) -> tuple[float, float]:
     """Seconds that episode i is later than ``lag`` by the map that did not see it, and z over its rival."""
-    reach, rows = round(_REACH / track.step), max(round(BLOCK / track.step), 2)
-    mine = fit.others[i % len(fit.others)]
-    curve = Curve.of(track.flow, track.motion(lag, reach), mine, fit.trust, reach)
-    found = peaks(*curve.whole(rows))
+    found = peaks(*_unseen(track, fit, i, lag).whole(_rows(track.step)))
     return float(found.at[0]) * track.step, float(found.lead[0])
+
+
+def _shown(track: Track, fit: _Fit, i: int, lag: float) -> Floats:
+    """(b, 2) measured times predicted and predicted squared of episode i's blocks at its own lag."""
+    curve, rows = _unseen(track, fit, i, lag), _rows(track.step)
+    middle = curve.inner.shape[1] // 2
+    at = round(float(peaks(*curve.whole(rows)).at[0])) + middle
+    inner, ours, _ = curve.blocks(rows)
+    return np.stack((inner[:, at], ours[:, at]), axis=1)
+
+
+def _unseen(track: Track, fit: _Fit, i: int, lag: float) -> Curve:
+    reach = round(_REACH / track.step)
+    mine = fit.others[i % len(fit.others)]
+    return Curve.of(track.flow, track.motion(lag, reach), mine, fit.trust, reach)
+
+
+def _rows(step: float) -> int:
+    return max(round(BLOCK / step), 2)
 
 
 def _solved(normal: Floats, cross: Floats, ridge: float) -> Floats:

@@ -19,7 +19,8 @@ others; the finding, and the table of clocks, say that they tell no date. *claps
 *log*: events that both streams show, or what the sheet's evidence says; of claps two have to agree, at one
 end or at both, since one may be a glitch: alone it is a figure without a verdict. *content*: the motion of
 picture blocks against the motion that the joints predict, by a map learnt from the corpus's other episodes;
-windows of 3 s have to agree, and no other lag may fit. Content tells the deviation from the corpus's median,
+windows of 3 s have to agree, no other lag may fit, and no window of 1 or 3 s may show less of the predicted
+motion at that lag than hardly any of the corpus's does. Content tells the deviation from the corpus's median,
 start and end apart in episodes of 20 s or more; with a declared offset of the camera (``[cameras.NAME]
 offset`` and ``offset_u``) also the absolute one, unless pictures and joints show a lag of which that is more
 than 120 ms off; without it the absolute one is bounded only and takes no part in the verdict. Streams without
@@ -83,6 +84,11 @@ def _seen(*seconds: float, u: float = 0.008, why: str = "") -> dict[str, Any]:
     return {"content": {CAMERA: Content(ends=parts, why=why)}}
 
 
+def _against(t0: float, t1: float) -> dict[str, Any]:
+    doubt = Estimate(np.nan, np.nan, "undecided", "pictures show 5 % of the motion", t0=t0, t1=t1)
+    return {"content": {CAMERA: replace(_seen(0.0)["content"][CAMERA], doubts=(doubt,))}}
+
+
 def _clapped(seconds: float) -> dict[str, Any]:
     clap = Offset(CAMERA, "observation.state", 0, 10**9, seconds, 2e-3, "claps", end="start")
     return {"claps": (clap,), **_seen(why="not-calibrated")}
@@ -118,6 +124,8 @@ CASES = (
          features=lambda: _seen(0.0, 0.06)),
     Case("content: cannot tell the end", teleop, "abstain", reason="undecided",
          features=lambda: _seen(0.0, np.nan)),
+    Case("content: a stretch speaks against the rest", teleop, "abstain", reason="undecided",
+         features=lambda: _against(4.0, 5.5)),
     Case("not calibrated", teleop, "abstain", reason="not-calibrated",
          features=lambda: _seen(why="not-calibrated")),
     Case("still pictures", teleop, "abstain", reason="still", features=lambda: _seen(why="still")),
@@ -159,7 +167,7 @@ def not_applicable(ep: Episode, p: Params) -> NotApplicable | None:
     return NotApplicable("one-clock", "sheet: sync, kind") if one else None
 
 
-@gate(code="SYN001", name="stream-offset", version=6, reads=[Role.CAMERA, *_JOINTS],
+@gate(code="SYN001", name="stream-offset", version=7, reads=[Role.CAMERA, *_JOINTS],
       not_applicable=not_applicable)  # fmt: skip
 def stream_offset(
     ep: Episode, p: Params, content: Mapping[str, Content], claps: Any, outside: Any, pair_lags: Any
@@ -189,7 +197,7 @@ def _all(
     told = list(_absolute(ep, camera, joints, seen, events, p))
     spoken = not seen.why
     if spoken:
-        yield _by_content(camera, joints[0], seen.ends, p)
+        yield _by_content(camera, joints[0], (*seen.ends, *seen.doubts), p)
     elif not told:  # whatever is measured absolutely holds the deviation as well
         yield Abstain(seen.why, seen.detail, camera.name, "deviation")
     yield from told
@@ -218,7 +226,7 @@ def _absolute(
         detail = f"{offset * 1e3:g} ms declared, pictures run {seen.lag * 1e3:.0f} ms after the joints"
         yield Abstain("reference-noisy", detail, camera.name, "absolute")
     elif offset is not None and u is not None and not seen.why:
-        yield _by_content(camera, joints[0], seen.ends, p, offset, u)
+        yield _by_content(camera, joints[0], (*seen.ends, *seen.doubts), p, offset, u)
 
 
 def _unproven(
