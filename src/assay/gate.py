@@ -44,7 +44,7 @@ UNKNOWN: Final = np.int8(-1)
 
 REASONS: Final[dict[str, str]] = {
     "absent-stream": "deliver the stream that the gate looks at",
-    "not-declared": "state the item in the metadata or in the sheet",
+    "not-declared": "state the item in the metadata, or in the sheet where docs/sheet.md has it",
     "unreadable": "deliver a readable file",
     "not-finite": "deliver finite values",
     "nominal-clock": "deliver capture stamps, or pictures and motion that decide by content",
@@ -57,7 +57,7 @@ REASONS: Final[dict[str, str]] = {
     "no-ground": 'say in assay.toml how high the floor is in the frame of the base: ground = "z=0", or m',
     "reference-noisy": "deliver a less noisy reference",
     "scope-unknown": "deliver what tells when the gate applies",
-    "limits-conflict": "choose the limit set in assay.toml: limit_set =",
+    "limits-conflict": "choose limit_set = in assay.toml, a source that assay embodiments BODY names",
     "claimed-body": "say as the buyer which body holds: --embodiment NAME or FILE, or limit_set = in --sheet",
     "not-calibrated": "run assay calibrate on the corpus",
     "not-decoded": "run with --decode auto or full",

@@ -219,17 +219,21 @@ class Span:
     known: Literal["measured", "inferred", "declared"]
 
 
+Topic = Literal["readable", "file", "pointer", "boundary", "declared", "statistics", "duplicate-column"]
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where an episode came from, and what its reader did to it (never a repair)."""
+    """Where an episode came from, and what its reader did to it (never a repair).
+
+    ``silent``: topics about which the format itself, whatever is delivered in it, has nothing to declare.
+    """
 
     reader: str
     root: Path
     files: tuple[str, ...] = ()
     conversions: tuple[str, ...] = ()
-
-
-Topic = Literal["readable", "file", "pointer", "boundary", "declared", "statistics", "duplicate-column"]
+    silent: tuple[Topic, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import get_args
 import numpy as np
 
 from assay.feature import feature
-from assay.gate import Abstain, Evidence, Outcome
+from assay.gate import Abstain, Evidence, NotApplicable, Outcome
 from assay.model import Claim, Episode, Topic
 from assay.signals.intervals import span
 
@@ -17,9 +17,18 @@ __all__ = ["claimed", "episode_claims"]
 
 @feature(reads=())
 def episode_claims(ep: Episode) -> dict[str, tuple[Outcome, ...]]:
-    """Outcomes of the episode's claims by topic, over the time that its streams span; see `claimed`."""
+    """Outcomes of the episode's claims by topic, over the time that its streams span; see `claimed`.
+
+    A topic of which the format has nothing to declare does not apply where nobody else claims anything of it.
+    """
     t0, t1 = span(*(s.t for s in ep.streams)) if ep.claims else (0, 0)
-    return {topic: tuple(claimed(topic, ep.claims, t0, t1)) for topic in get_args(Topic)}
+    found = {topic: tuple(claimed(topic, ep.claims, t0, t1)) for topic in get_args(Topic)}
+    if ep.source is not None:
+        silent = set(ep.source.silent) - {c.topic for c in ep.claims}
+        found |= {
+            topic: (NotApplicable("nothing-to-declare", f"format {ep.source.reader}"),) for topic in silent
+        }
+    return found
 
 
 def claimed(topic: str, claims: Sequence[Claim], t0: int = 0, t1: int = 0) -> Iterator[Outcome]:

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.errors import UnreadableError
-from assay.model import Channel, Claim, Clock, Episode, Listing, Ref, Role, Source, Stream
+from assay.model import Channel, Claim, Clock, Episode, Listing, Ref, Role, Source, Stream, Topic
 from assay.motion.poses import order_by_rotvec, order_by_tilt, to_wxyz, up_axis, y_up_to_z_up
 from assay.motion.robots import name_joints
 from assay.sheet import Sheet
@@ -40,6 +40,8 @@ POSE: Final = tuple(
     Channel(n, u)
     for n, u in zip(("x", "y", "z", "qw", "qx", "qy", "qz"), ("m",) * 3 + ("1",) * 4, strict=True)
 )
+_SILENT: Final[tuple[Topic, ...]] = ("file", "pointer", "boundary")
+"""A clip is one file without metadata of its own: it names no other, and its rows are all there is."""
 _STRONG: Final = ("option", "buyer", "corpus")
 
 
@@ -187,7 +189,7 @@ def episode(
     meta = {"format": f"{reader}: {take.layout}", "decided": take.decided, "unresolved": take.unresolved}
     return Episode(
         ref.id, tuple(s for s in streams if want is None or s.role in want), task=_label(ref),
-        source=Source(reader, listing.root, (file,), tuple(take.conversions)),
+        source=Source(reader, listing.root, (file,), tuple(take.conversions), _SILENT),
         claims=(*take.claims, *_lengths(streams, file)), declared=listing.streams,
         meta={**meta, "task": "the file's name", "rows": max((len(s) for s in streams), default=0),
               **take.meta},

@@ -22,7 +22,7 @@ from typing import Final
 
 from assay.errors import UnreadableError
 from assay.inside import open_inside
-from assay.model import Episode, Listing, Part, Ref, Role
+from assay.model import Episode, Listing, Part, Ref, Role, Topic
 from assay.motion.walk import Peek, files_of, share_of
 from assay.reader import Probe, reader
 from assay.recording.assembly import Files
@@ -34,6 +34,8 @@ __all__ = ["READER"]
 
 NAME: Final = "mcap"
 SUFFIXES: Final = (".mcap",)
+SILENT: Final[tuple[Topic, ...]] = ("file", "pointer", "boundary")
+"""One file holds all of one recording: it names no other, points at no task, and begins and ends itself."""
 BAG: Final = "metadata.yaml"
 """A folder with this file is a bag, and its files are parts of it."""
 
@@ -76,11 +78,11 @@ def open_(listing: Listing, ref: Ref, want: frozenset[Role] | None, sheet: Sheet
     Raises:
         UnreadableError: if it was cut or is broken.
     """
-    return episode(NAME, listing, ref, want, Files(listing.root, (ref.parts[0].path,)), {})
+    return episode(NAME, listing, ref, want, Files(listing.root, (ref.parts[0].path,)), {}, SILENT)
 
 
 READER: Final = reader(
-    name=NAME, version=1,
+    name=NAME, version=2,
     title="MCAP recordings (ROS 2, Protocol Buffers, JSON) with their three clocks",
     probe=probe, discover=discover, open_=open_, doc=__doc__,
 )  # fmt: skip

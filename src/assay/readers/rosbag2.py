@@ -23,7 +23,7 @@ from typing import Any, Final
 
 from assay.errors import OutsideCorpusError, UnreadableError
 from assay.inside import open_inside, path_inside
-from assay.model import Claim, Episode, Listing, Part, Ref, Role
+from assay.model import Claim, Episode, Listing, Part, Ref, Role, Topic
 from assay.motion.take import unended
 from assay.motion.walk import Peek, files_of, share_of
 from assay.reader import Probe, reader
@@ -38,6 +38,8 @@ BAG: Final = "metadata.yaml"
 SUFFIXES: Final = (BAG, ".db3")
 PART: Final = "part"
 """The layout of a database that a bag's metadata speak for."""
+SILENT: Final[tuple[Topic, ...]] = ("pointer", "boundary")
+"""A bag points at no task, and is all of one recording."""
 KEY: Final = "rosbag2_bagfile_information"
 MOST_BYTES: Final = 4 << 20
 MOST_FILES: Final = 100_000
@@ -109,7 +111,7 @@ def open_(listing: Listing, ref: Ref, want: frozenset[Role] | None, sheet: Sheet
     bag = _bag(listing.root, path)
     if not bag.files:
         raise UnreadableError("the bag names no files", where=path)
-    ep = episode(NAME, listing, ref, want, Files(listing.root, bag.files, bag.packed), bag.counts)
+    ep = episode(NAME, listing, ref, want, Files(listing.root, bag.files, bag.packed), bag.counts, SILENT)
     return replace(ep, claims=(*ep.claims, *_strays(listing.root, path, bag)))
 
 
@@ -207,7 +209,7 @@ def _place(root: Path, path: str, name: str) -> str:
 
 
 READER: Final = reader(
-    name=NAME, version=1,
+    name=NAME, version=2,
     title="rosbag2 bags, SQLite and MCAP",
     probe=probe, discover=discover, open_=open_, doc=__doc__,
 )  # fmt: skip

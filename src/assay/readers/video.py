@@ -86,7 +86,8 @@ def open_(listing: Listing, ref: Ref, want: frozenset[Role] | None, sheet: Sheet
     )  # fmt: skip
     return Episode(
         ref.id, (stream,) if want is None or Role.CAMERA in want else (),
-        source=Source(NAME, listing.root, (file,), ("times: since the first picture",)),
+        source=Source(NAME, listing.root, (file,), ("times: since the first picture",),
+                      ("file", "pointer", "boundary")),
         claims=(claim,), declared=listing.streams, meta={"format": "video", "rows": len(found)},
     )  # fmt: skip
 
@@ -128,7 +129,7 @@ def _counted(pts: NDArray[np.int64], base: Fraction) -> bool:
 
 
 READER: Final = reader(
-    name=NAME, version=1,
+    name=NAME, version=2,
     title="Video files alone (MP4, MOV, MKV, WebM, AVI), with their presentation times",
     probe=probe, discover=discover, open_=open_, doc=__doc__,
 )  # fmt: skip

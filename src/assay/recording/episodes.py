@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from assay.errors import UnreadableError
 from assay.model import Claim, Episode, Listing, Ref, Role, Source, Stream, StreamDecl
+from assay.model import Topic as About
 from assay.recording.assembly import Assembly, Files
 from assay.recording.files import opened
 from assay.recording.messages import Recording, Topic
@@ -64,8 +65,9 @@ def declared(recordings: Iterable[Files]) -> tuple[StreamDecl, ...]:
 
 
 def episode(
-    reader: str, listing: Listing, ref: Ref, want: frozenset[Role] | None, files: Files, promised: Promised
-) -> Episode:
+    reader: str, listing: Listing, ref: Ref, want: frozenset[Role] | None, files: Files, promised: Promised,
+    silent: tuple[About, ...],
+) -> Episode:  # fmt: skip
     """Open all files of one recording.
 
     Args:
@@ -75,6 +77,7 @@ def episode(
         want: the same.
         files: in order.
         promised: messages of each topic, by metadata beside the files; empty where there are none.
+        silent: as `assay.model.Source` has it.
 
     Raises:
         UnreadableError: if one of the files is broken.
@@ -95,7 +98,7 @@ def episode(
     streams = assembly.streams()
     return Episode(
         ref.id, streams, task=_task(assembly, more), outcome=_said(more, _OUTCOME),
-        source=Source(reader, files.root, files.names, tuple(sorted(assembly.conversions))),
+        source=Source(reader, files.root, files.names, tuple(sorted(assembly.conversions)), silent),
         claims=tuple(claims), declared=listing.streams,
         meta={"format": reader, "topics": topics, **more, **_meta(assembly), "rows": _rows(streams)},
     )  # fmt: skip

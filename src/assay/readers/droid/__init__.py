@@ -30,7 +30,7 @@ from assay.readers.droid.episode import NAME, discover, open_, probe
 __all__ = ["READER"]
 
 READER: Final = reader(
-    name=NAME, version=1,
+    name=NAME, version=2,
     title="DROID raw episodes (trajectory.h5, MP4s, metadata)",
     probe=probe, discover=discover, open_=open_, doc=__doc__,
 )  # fmt: skip

@@ -111,7 +111,7 @@ def open_(listing: Listing, ref: Ref, want: frozenset[Role] | None, sheet: Sheet
     conversions = ("stamps: milliseconds, seconds and nanoseconds to int64 ns", "joints: named as Franka's")
     return Episode(
         ref.id, tuple(ep.streams), task=task, outcome=outcome,
-        source=Source(NAME, listing.root, tuple(ep.files), conversions),
+        source=Source(NAME, listing.root, tuple(ep.files), conversions, ("pointer",)),
         claims=tuple(ep.claims), declared=listing.streams,
         meta={"format": "DROID raw", "rows": ep.rows, **{k: v for k, v in found.items() if _plain(v)}},
     )  # fmt: skip
@@ -147,9 +147,8 @@ def _of(column: Column) -> dict[str, Any]:
 
 
 def _length(ep: _Open, name: str, rows: int) -> None:
-    if rows != ep.rows:
-        claim = Claim("boundary", "rows", str(ep.rows), str(rows), float(abs(rows - ep.rows)), name, ep.file)
-        ep.claims.append(claim)
+    claim = Claim("boundary", "rows", str(ep.rows), str(rows), float(abs(rows - ep.rows)), name, ep.file)
+    ep.claims.append(claim)
 
 
 # ---------------------------------------------------------------------------------------------- cameras
