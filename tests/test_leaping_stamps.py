@@ -19,7 +19,7 @@ from assay.signals.content_ends import ends_of
 from assay.signals.content_lag import Estimate, windows
 from assay.signals.content_map import Take, Track, learn
 from assay.signals.events import flashes
-from assay.signals.flow import Flow
+from assay.signals.flow import Flow, steadied
 from assay.signals.onward import onward, sparse
 from assay.signals.pair_lag import pair_lag, path
 from assay.signals.pictures import Pictures
@@ -68,6 +68,15 @@ def test_only_the_stamp_that_leaps_is_left_out(at: int, leap: int) -> None:
     keep = onward(leapt(t, at, leap))
     assert np.flatnonzero(~keep).tolist() == [at % 300]
     assert not sparse(t[keep])
+
+
+def test_of_a_clock_that_only_runs_back_one_stamp_is_kept() -> None:
+    t = NOW - np.arange(300) * 33_333_333
+    assert onward(t).sum() == 1
+    ep = retime(recorded(), CAMERA, lambda t: t[::-1].copy())
+    features = Features(ep, plugs.features(), {}, {"pictures": {CAMERA: film(360)}})
+    assert picture_map.summarise(ep, features.get("moves")) is None
+    assert len(steadied(Flow(t[:0], np.zeros((0, 96), np.float32)))) == 0
 
 
 def test_two_stamps_that_leap_together_are_left_out() -> None:

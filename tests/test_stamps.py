@@ -16,10 +16,11 @@ from assay.features.content import Content
 from assay.judge import Judgement
 from assay.model import Clock, Episode
 from assay.sheet import Sheet
-from assay.signals.offsets import wander, windows
+from assay.signals.content_lag import Estimate
+from assay.signals.offsets import wander, way, windows
 from assay.signals.pace import pace
 from assay.synth import recordings, retime, teleop
-from assay.synth.lateness import counted
+from assay.synth.lateness import counted, topics
 from assay.synth.recordings import EPOCH, Rig, write_mcap
 
 CAMERA, STATE = "observation.images.cam_0", "observation.state"
@@ -171,3 +172,45 @@ def test_a_pace_is_not_told_where_time_stands_still(tmp_path: Path, monkeypatch:
     found = {code: judged(ep, code).verdict.status for code in ("SYN001", "SYN005", "SYN006")}
     assert found["SYN005"] == "fail"
     assert found["SYN001"] != "pass"
+
+
+@pytest.mark.parametrize("rate", [10, 15, 20, 30])
+@pytest.mark.parametrize("ends", [(0.0, 0.0), (0.15, 0.0), (0.0, 0.1), (0.06, 0.06)])
+def test_when_topics_begin_and_end_is_no_offset(rate: int, ends: tuple[float, float]) -> None:
+    found = judged(topics(rate, *ends))
+    assert found.verdict.status == "pass"
+    assert found.verdict.worst < 0.01
+    mute_ = judged(topics(rate, *ends, way=None))
+    assert mute_.verdict.status == "abstain"
+    assert any("when each topic began and ended" in m.detail for m in mute_.measures)
+
+
+def test_messages_are_not_paired_where_there_are_as_many_of_both() -> None:
+    shifted = topics(30, begins=0.06, ends=-0.06)
+    moved, state = shifted.stream(CAMERA), shifted.stream(STATE)
+    assert moved is not None
+    assert state is not None
+    assert len(moved) == len(state)
+    assert judged(shifted).verdict.status == "pass"
+    rows = replace(shifted, meta={k: v for k, v in shifted.meta.items() if k != "topics"})
+    assert judged(rows).verdict.status == "fail"  # rows of a table belong together
+
+
+def test_what_bounds_too_little_leaves_the_verdict_to_content() -> None:
+    ep = topics(20, way=0.06)
+    (silent,) = [m for m in judged(ep).measures if m.channel == "absolute"]
+    assert "60 and 3 ms" in silent.detail
+    gate = plugs.gates()["SYN001"]
+    seen = {CAMERA: Content(ends=(Estimate(0.01, 0.005, "", t0=0.0, t1=9.0),))}
+    features = Features(ep, plugs.features(), {}, {"content": seen, "pictures": None})
+    assert examine(gate, features, gate.params(), "x").verdict.status == "pass"
+
+
+def test_a_stamp_that_leaps_does_not_bend_the_way_to_a_recorder() -> None:
+    t = EPOCH + np.arange(300) * 33_333_333
+    leapt = t + 3600 * 10**9 * (np.arange(300) == 50)
+    log = t + 5_000_000
+    assert way(leapt, log) == way(t, log) == pytest.approx(0.005)
+    assert wander((leapt, log), (t, log)) < 1e-3
+    step = t - 37 * 10**9 * (np.arange(300) > 150)  # this is the clock's own course, and no stray
+    assert wander((step, log), (t, log)) > 30

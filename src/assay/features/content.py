@@ -150,7 +150,7 @@ def picture_map(ep: Episode, moves: dict[str, Moves]) -> Mapping[str, Any] | Non
 
     The stretch with the longest path of the joints is taken. Source: `assay.signals.content_map`.
     """
-    told = {name: found for name, found in moves.items() if not sparse(found.flow.t)}
+    told = {name: found for name, found in moves.items() if len(found.flow) > 1 and not sparse(found.flow.t)}
     return {name: (found.names, _stretch(found)) for name, found in told.items()} or None
 
 

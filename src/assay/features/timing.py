@@ -13,8 +13,7 @@ from assay.embodiment.kinematics import link_poses
 from assay.feature import feature
 from assay.model import Clock, Episode, Kind, Role, Stream
 from assay.signals.clocks import jitter
-from assay.signals.offsets import BELIEVED, Offset, offsets_of, windows
-from assay.signals.onward import onward
+from assay.signals.offsets import BELIEVED, Offset, offsets_of, way, windows
 from assay.signals.stamp_pair import undated, unrelated
 
 __all__ = ["Timing", "timing"]
@@ -205,20 +204,14 @@ def _paired(pair: Timing, clock: Any, undated: str, *, sensed: bool) -> Timing:
 
 def _bounded(pair: Timing, common: str, ways: Sequence[Any]) -> Timing | None:
     """What the common clock's shortest delays leave open; None if the clocks count from other epochs."""
-    least = [next((_shortest(h) for h in held if h.later == common), 0.0) for held in ways]
-    if max(map(abs, least)) > _EPOCH:
+    least = [next((way(h.t, h.t + h.d) for h in held if h.later == common), 0.0) for held in ways]
+    if not all(abs(s) < _EPOCH for s in least):
         return None
     detail = f"shortest way to the {common} stamp {least[0] * 1e3:.2g} and {least[1] * 1e3:.2g} ms"
     return replace(
         pair, settled="bounded", by="stamps", reference="absolute", seconds=least[1] - least[0],
         u=max(map(abs, least)) / 3**0.5, detail=detail, cure=_PROVE["clap"],
     )  # fmt: skip
-
-
-def _shortest(held: Any) -> float:
-    """Seconds, the shortest way from the earlier stamp to the later, but for stamps that leap."""
-    keep = onward(held.t) & onward(held.t + held.d)
-    return float((held.d[keep] if keep.any() else held.d).min()) * 1e-9
 
 
 def _assumed(ep: Episode, pair: Timing, stream: Stream, ref: Stream, clock: Any) -> Timing:

@@ -74,7 +74,7 @@ def steadied(flow: Flow) -> Flow:
         size = np.hypot(rest[:, 0], rest[:, 1])
         usual = np.maximum(np.median(size, axis=1, keepdims=True), 1e-3)
         weight = 1 / (1 + (size / (1.5 * usual)) ** 2)
-    return Flow(flow.t, rest.reshape(len(flow), -1).astype(np.float32))
+    return Flow(flow.t, rest.reshape(flow.x.shape).astype(np.float32))
 
 
 def _moved(thumbs: Thumbs) -> Floats:

@@ -9,7 +9,9 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BELIEVED", "Offset", "offsets_of", "towards", "wander", "windows"]
+from assay.signals.onward import stray
+
+__all__ = ["BELIEVED", "Offset", "offsets_of", "towards", "wander", "way", "windows"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -89,9 +91,10 @@ def wander(a: tuple[Ints, Ints], b: tuple[Ints, Ints]) -> float:
     """By how many seconds one stream's shortest way to a recorder changes against another's.
 
     Each stream by its own stamps (ns) and those of a later clock that both share; samples that a clock left
-    unset (0 or less) do not count. Drift and bows of a stamp show, delays shorter than three seconds do not.
+    unset (0 or less), and single stamps that leap, do not count. Drift and bows of a stamp show, delays
+    shorter than three seconds do not.
     """
-    known = [[x[(own > 0) & (later > 0)] for x in (own, later)] for own, later in (a, b)]
+    known = [_known(*side) for side in (a, b)]
     if not all(len(own) for own, _ in known):
         return 0.0
     first = max(int(later.min()) for _, later in known)
@@ -103,3 +106,19 @@ def wander(a: tuple[Ints, Ints], b: tuple[Ints, Ints]) -> float:
         np.minimum.at(side, np.digitize(later, edges), (later - own) * 1e-9)
     both = np.isfinite(way).all(axis=0)
     return float(np.ptp(way[0, both] - way[1, both])) if both.any() else 0.0
+
+
+def way(own: Ints, later: Ints) -> float:
+    """Seconds of the shortest way from a stream's own stamps (n,) ns to a later clock's; NaN without any.
+
+    Samples that a clock left unset (0 or less), and single stamps that leap, do not count.
+    """
+    own, later = _known(own, later)
+    return float((later - own).min()) * 1e-9 if len(own) else float("nan")
+
+
+def _known(own: Ints, later: Ints) -> tuple[Ints, Ints]:
+    there = (own > 0) & (later > 0)
+    own, later = own[there], later[there]
+    keep = ~(stray(own) | stray(later))
+    return own[keep], later[keep]

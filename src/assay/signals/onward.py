@@ -12,7 +12,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-__all__ = ["onward", "sparse"]
+__all__ = ["onward", "sparse", "stray"]
 
 Int64 = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -20,11 +20,12 @@ Bools = NDArray[np.bool_]
 _NEAR: Final = 5  # stamps on either side that say where one belongs: two in a row may be astray
 _STANDS: Final = 1.0  # s for which a sample stands at most, as the coarsest grid has it
 _THIN: Final = 10.0  # times as long as its samples fill: the rest of the time is made up
+_FEW: Final = 0.01  # share of the stamps; more of them are no strays but another course of the clock
 _END: Final = np.iinfo(np.int64)
 
 
 def onward(t: Int64) -> Bools:
-    """(n,) the stamps that are later than all before them, but for those that leap out of the rest.
+    """(n,) the stamps that are later than all before them, one at least, but for those that leap.
 
     A stamp that leaps ahead and comes back is left out, and not what follows it. Where a gap is longer than
     all samples together fill, only the stretch with most samples is kept: a leap that does not come back.
@@ -34,6 +35,7 @@ def onward(t: Int64) -> Bools:
         return keep
     if not (t[1:] > t[:-1]).all():
         keep = ~_astray(t)
+        keep[0] |= not keep.any()  # of a clock that only runs back
         at = np.flatnonzero(keep)
         high = np.maximum.accumulate(t[at])
         keep[at[1:]] = high[1:] > high[:-1]
@@ -47,6 +49,12 @@ def onward(t: Int64) -> Bools:
     keep[:] = False
     keep[at[edge[most] : edge[most + 1]]] = True
     return keep
+
+
+def stray(t: Int64) -> Bools:
+    """(n,) a few stamps that are not `onward`; none where they are many, as behind a step of the clock."""
+    away = ~onward(t)
+    return away & bool(away.sum() <= max(_FEW * len(t), _NEAR // 2))
 
 
 def sparse(t: Int64) -> str:

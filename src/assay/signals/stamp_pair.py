@@ -9,9 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.model import Clock, Episode, Stream
-from assay.signals.offsets import wander, windows
+from assay.signals.offsets import wander, way, windows
 
-__all__ = ["CALENDAR", "apart", "dated", "mute", "received_early", "swayed", "undated", "unrelated"]
+__all__ = [
+    "CALENDAR",
+    "apart",
+    "bounds",
+    "dated",
+    "mute",
+    "paired",
+    "received_early",
+    "swayed",
+    "undated",
+    "unrelated",
+    "unsettled",
+]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -59,36 +71,76 @@ def mute(ep: Episode, a: Stream, b: Stream) -> str:
     return unrelated(ep, a, b)
 
 
+def paired(ep: Episode, a: Stream, b: Stream) -> bool:
+    """Whether the samples of two streams belong together one by one, as in the rows of a table.
+
+    Messages of two topics do not, also where there happen to be as many of both.
+    """
+    return len(a) == len(b) and "topics" not in ep.meta
+
+
 def apart(a: Stream, b: Stream, rows: int) -> tuple[Floats, Floats, Ints, Ints]:
-    """How much later one stream is stamped than the other.
+    """How much later one stream of paired rows is stamped than the other.
 
     Args:
         a: with a sample at least.
-        b: the other, likewise.
+        b: the other, with as many.
         rows: how many a window has.
 
     Returns:
-        (k,) s, the offset in every window of paired rows, else at the two ends; (k,) s, its error; (k,) ns
-        where each window begins and where it ends, by b.
+        (k,) s, the offset in every window; (k,) s, its error; (k,) ns where each window begins and where it
+        ends, by b.
     """
-    if len(a) == len(b):
-        value, u, at = windows(a.t - b.t, rows)
-        t0, t1 = b.t[at].T
-        return value, u, t0, t1
-    value = np.array([a.t[0] - b.t[0], a.t[-1] - b.t[-1]]) * 1e-9
-    n = min(max(rows, 1), len(a), len(b))
-    return value, np.zeros(2), b.t[[0, -n]], b.t[[n - 1, -1]]
+    value, u, at = windows(a.t - b.t, rows)
+    t0, t1 = b.t[at].T
+    return value, u, t0, t1
 
 
 def swayed(a: Stream, b: Stream) -> tuple[float, Clock] | None:
     """By how many seconds the way to a later clock changes from one stream to the other, and that clock.
 
-    None where rows are paired, which need no such clock, or where none stamped both.
+    None where no later clock stamped both.
     """
-    later = next((c for c in _LATER if _further(a, c) and _further(b, c)), None)
-    if len(a) == len(b) or later is None:
+    later = _common(a, b)
+    return None if later is None else (wander((a.t, a.stamps[later]), (b.t, b.stamps[later])), later)
+
+
+def bounds(a: Stream, b: Stream) -> tuple[float, float, Clock] | None:
+    """Seconds of both streams' shortest ways to a later clock, and that clock: no stamp is earlier than that.
+
+    A sample is taken before it is received, so that stamps are ahead of the truth by no more than the way.
+    None where no later clock stamped both, where it counts from another date or only repeats what a sensor
+    stamped, and where stamps were themselves made on arrival.
+    """
+    later = _common(a, b)
+    if later is None or any(s.clock is not Clock.SENSOR or _same(s, later) for s in (a, b)):
         return None
-    return wander((a.t, a.stamps[later]), (b.t, b.stamps[later])), later
+    ways = [way(s.t, s.stamps[later]) for s in (a, b)]
+    return (ways[0], ways[1], later) if all(abs(w) < _DAY for w in ways) else None
+
+
+def unsettled(a: Stream, b: Stream) -> str:
+    """In words, why stamps of samples that are not paired leave the offset of two streams open."""
+    found = bounds(a, b)
+    if found is not None:
+        here, there, later = found
+        return f"shortest way to the {later} stamp {here * 1e3:.3g} and {there * 1e3:.3g} ms: no closer bound"
+    arrived = next((s.name for s in (a, b) if s.clock is not Clock.SENSOR), "")
+    if arrived:
+        return f"{arrived} is stamped on arrival: the way from event to stamp is not in it"
+    first, last = (int(a.t[i] - b.t[i]) * 1e-6 for i in (0, -1))
+    return (
+        f"no later clock tells of both: first and last stamps, {first:+.0f} and {last:+.0f} ms apart, tell "
+        "when each topic began and ended"
+    )
+
+
+def _common(a: Stream, b: Stream) -> Clock | None:
+    return next((c for c in _LATER if _further(a, c) and _further(b, c)), None)
+
+
+def _same(stream: Stream, later: Clock) -> bool:
+    return np.array_equal(stream.t, stream.stamps[later])
 
 
 def _further(stream: Stream, clock: Clock) -> bool:

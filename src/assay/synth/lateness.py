@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import Final
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from assay.model import Clock, Episode, Kind
 from assay.synth.episodes import retime, teleop
 
-__all__ = ["CAMERA", "counted", "declares", "late", "logged", "one_clock", "slow", "stopped"]
+__all__ = ["CAMERA", "counted", "declares", "late", "logged", "one_clock", "slow", "stopped", "topics"]
 
 CAMERA: Final = "observation.images.cam_0"
 
@@ -65,6 +66,35 @@ def logged(seconds: float, bow: float = 0.0) -> Episode:
     log = t + round((0.003 - seconds) * 1e9)
     t = t - np.rint(bow * 1e9 * np.sin(np.pi * np.linspace(0, 1, 200))).astype(np.int64)
     return ep.with_stream(replace(camera, t=t, x=camera.x[:200], stamps={Clock.LOG: log}))
+
+
+def topics(
+    rate: int = 30,
+    begins: float = 0.0,
+    ends: float = 0.0,
+    way: float | None = 0.02,
+    clock: Clock = Clock.SENSOR,
+) -> Episode:
+    """Messages of one clock; the camera comes at ``rate`` Hz from ``begins`` s after the joints on.
+
+    Args:
+        rate: of the camera; the joints come at 30 Hz for 10 s.
+        begins: s.
+        ends: s by which its last message is earlier than the joints'.
+        way: s from its stamps to its log; joints take 3 ms. None: nobody logged either.
+        clock: who stamped both.
+    """
+    ep = teleop(clock=clock)
+    for s in ep.streams:
+        if s.name == CAMERA:
+            own = 1.0 + np.arange(begins, 10.0 - ends, 1 / rate)
+            t, late_by = np.rint(own * 1e9).astype(np.int64), way
+            s = replace(s, x=np.empty((len(t), 0)), rate=Fraction(rate))  # noqa: PLW2901
+        else:
+            t, late_by = s.t + 10**9, way and 0.003
+        stamps = {} if late_by is None else {Clock.LOG: t + round(late_by * 1e9)}
+        ep = ep.with_stream(replace(s, t=t, stamps=stamps))
+    return replace(ep, meta={**ep.meta, "topics": {}})
 
 
 def declares(offset: float, u: float | None = 3e-3) -> Episode:

@@ -8,36 +8,40 @@ have confirmed images one or two steps late, and recorders that pair each row wi
 latest.
 
 Method: All evidence that there is, each named. *stamps*: where both streams carry real clocks (made by the
-sensor or at receipt) with as many pictures as rows, the median difference of the stamps of paired samples
-over every ten rows, each with its own error; otherwise the difference of the first and of the last stamps,
-which does not pass where the camera's shortest way to a later clock, within 3 s, changes in between against
-the joints' by more than the limit; and stamps that lie after their own receipt (or log) while those of the
-other stream do not. Stamps that never move, or that both streams share to the nanosecond in every row, are
-one clock written twice and say nothing of when a picture was taken; nor do those that both count from 0 at
-their own first sample, or that come in two files. Clocks that count from boot are held together like any
-others; the finding, and the table of clocks, say that they tell no date. *claps*, *trigger*,
-*log*: events that both streams show, or what the sheet's evidence says; of claps two have to agree, at one
-end or at both, since one may be a glitch: alone it is a figure without a verdict. *content*: the motion of
-picture blocks against the motion that the joints predict, by a map learnt from the corpus's other episodes;
-windows of 3 s have to agree, no other lag may fit, and no window of 1 or 3 s may show less of the predicted
-motion at that lag than hardly any of the corpus's does. Content tells the deviation from the corpus's median,
-start and end apart in episodes of 20 s or more; with a declared offset of the camera (``[cameras.NAME]
-offset`` and ``offset_u``) also the absolute one, unless pictures and joints show a lag of which that is more
-than 120 ms off; without it the absolute one is bounded only and takes no part in the verdict. Streams without
-pictures: the way of a tracked hand against that of its arm's joints, knocks in sound against those of a
-force, within a second; a hand that leads a robot is reported only, as the controller's delay is part of it.
-The limit is one picture period, at most 1/30 s. Where stamps are nominal (index / fps, which says nothing
-about when anything happened) and content cannot tell, the gate abstains. It is n/a only where the sheet
-declares one clock and the kind is simulation.
+sensor or at receipt) and rows are paired, the median difference of the stamps of paired samples over every
+ten rows, each with its own error. Messages of topics, and pictures and rows that differ in number, are not
+paired: whoever uses them aligns them by their stamps, and the first and last ones tell only when each topic
+began and ended. Those of sensors need a later clock (receipt, log) that stamped both: a sample is taken
+before it is received, so that the shortest way there bounds by how much a stamp is early. Where both ways are
+within the limit, the gate passes; where the way changes, within 3 s, from one stream to the other by more
+than the limit, or where nothing else tells and there is no such clock or they are stamped on arrival, it
+abstains. It fails stamps that lie after their own receipt (or log) while those of the other stream do not.
+Stamps that never move, or that both streams share to the nanosecond in every row, are one clock written twice
+and say nothing of when a picture was taken; nor do those that both count from 0 at their own first sample, or
+that come in two files. Clocks that count from boot are held together like any others; the finding, and the
+table of clocks, say that they tell no date. *claps*, *trigger*, *log*: events that both streams show, or what
+the sheet's evidence says; of claps two have to agree, at one end or at both, since one may be a glitch: alone
+it is a figure without a verdict. *content*: the motion of picture blocks against the motion that the joints
+predict, by a map learnt from the corpus's other episodes; windows of 3 s have to agree, no other lag may fit,
+and no window of 1 or 3 s may show less of the predicted motion at that lag than hardly any of the corpus's
+does. Content tells the deviation from the corpus's median, start and end apart in episodes of 20 s or more;
+with a declared offset of the camera (``[cameras.NAME] offset`` and ``offset_u``) also the absolute one,
+unless pictures and joints show a lag of which that is more than 120 ms off; without it the absolute one is
+bounded only and takes no part in the verdict. Streams without pictures: the way of a tracked hand against
+that of its arm's joints, knocks in sound against those of a force, within a second; a hand that leads a robot
+is reported only, as the controller's delay is part of it. The limit is one picture period, at most 1/30 s.
+Where stamps are nominal (index / fps, which says nothing about when anything happened) and content cannot
+tell, the gate abstains. It is n/a only where the sheet declares one clock and the kind is simulation.
 
 Source: own measurement on 24 real episodes (docs/power/SYN001.md); yanlai00/bridge_data_robot_infra#1
 (images one or two steps late), almond-bot/axol PR 34 and unitreerobotics/xr_teleoperate#22 (rows that are
 not of one instant), RocSync (arXiv 2511.14948) for what stamps can reach.
 
-Blind spots: Stamps made at receipt hold the transport's delay, which no stamp shows. Where pictures and rows
-differ in number and no later clock stamped both, stamps are held together at the ends only. A lateness that a
-whole corpus shares needs a clap or a declared offset. Content cannot tell still scenes, gaits of one rhythm,
-cameras that do not see the robot, or what only a few episodes teach.
+Blind spots: Stamps made at receipt hold the transport's delay, which no stamp shows. Of unpaired samples it
+stays open by how much stamps are late, up to their log, and whether they are early where the way to the log
+is longer than the limit. A lateness that a whole corpus shares needs a clap or a declared offset. Content
+cannot tell still scenes, gaits of one rhythm, cameras that do not see the robot, or what only a few episodes
+teach.
 
 Dose: shift of a camera's stamps, 10 to 100 ms; shift of its pictures, 0.5 to 5 frames; drift, 0.1 to 1 %.
 """
@@ -57,9 +61,18 @@ from assay.model import Clock, Episode, Kind, Role, Stream
 from assay.signals.content_ends import ends_of
 from assay.signals.content_lag import Estimate
 from assay.signals.offsets import BELIEVED, Offset, offsets_of, towards
-from assay.signals.stamp_pair import apart, mute, received_early, swayed, undated
+from assay.signals.stamp_pair import (
+    apart,
+    bounds,
+    mute,
+    paired,
+    received_early,
+    swayed,
+    undated,
+    unsettled,
+)
 from assay.synth import teleop
-from assay.synth.lateness import CAMERA, counted, declares, late, logged, one_clock, slow, stopped
+from assay.synth.lateness import CAMERA, counted, declares, late, logged, one_clock, slow, stopped, topics
 
 _JOINTS = (Role.JOINT_POSITION, Role.REQUEST)
 _METHOD = 0.5 / 30  # s; estimators of the lag itself disagree by more than a picture (docs/power/SYN001.md)
@@ -146,6 +159,22 @@ CASES = (
     Case("stamps 20 ms early against the log amid the episode", lambda: logged(0.0, bow=0.02), "pass"),
     Case("stamps 150 ms early against the log amid the episode", lambda: logged(0.0, bow=0.15), "abstain",
          reason="reference-noisy"),
+    Case("a topic of 10 Hz, 32 ms before its log", lambda: topics(10, way=0.032), "pass"),
+    Case("a topic of 10 Hz, 35 ms before its log", lambda: topics(10, way=0.035), "abstain",
+         features=lambda: _seen(why="still")),
+    Case("a topic that begins 150 ms late and ends 100 ms early", lambda: topics(begins=0.15, ends=0.1),
+         "pass"),
+    Case("a topic that begins and ends 60 ms later, no log", lambda: topics(begins=0.06, way=None), "abstain",
+         features=lambda: _seen(why="still")),
+    Case("topics of no log, content as the corpus", lambda: topics(20, way=None), "pass",
+         features=lambda: _seen(0.012)),
+    Case("topics stamped on arrival", lambda: topics(20, clock=Clock.RECEIVE), "abstain",
+         features=lambda: _seen(why="still")),
+    Case("topics whose log is their stamp", lambda: topics(20, way=0.0), "abstain",
+         features=lambda: _seen(why="still")),
+    Case("a topic of a few pictures", lambda: topics(20, ends=9.7), "abstain",
+         features=lambda: _seen(why="still")),
+    Case("a topic stamped 50 ms after its log", lambda: topics(20, way=-0.05), "fail", channel="absolute"),
     Case("stamps 37 ms late, content as the corpus", lambda: late(0.037), "fail", channel="absolute",
          features=lambda: _seen(0.0)),
     Case("stamps of one instant, content three pictures late", lambda: late(0.0), "fail",
@@ -167,7 +196,7 @@ def not_applicable(ep: Episode, p: Params) -> NotApplicable | None:
     return NotApplicable("one-clock", "sheet: sync, kind") if one else None
 
 
-@gate(code="SYN001", name="stream-offset", version=7, reads=[Role.CAMERA, *_JOINTS],
+@gate(code="SYN001", name="stream-offset", version=8, reads=[Role.CAMERA, *_JOINTS],
       not_applicable=not_applicable)  # fmt: skip
 def stream_offset(
     ep: Episode, p: Params, content: Mapping[str, Content], claps: Any, outside: Any, pair_lags: Any
@@ -204,7 +233,9 @@ def _all(
     if not told and spoken:
         yield _bounded(camera, joints[0], seen, p)
     elif not told:
-        yield Abstain("nominal-clock", mute(ep, camera, joints[0]), camera.name, "absolute")
+        silent = mute(ep, camera, joints[0])
+        reason = "nominal-clock" if silent else "no-reference"
+        yield Abstain(reason, silent or unsettled(camera, joints[0]), camera.name, "absolute")
 
 
 def _absolute(
@@ -212,8 +243,10 @@ def _absolute(
 ) -> Iterator[Outcome]:
     """What stamps, events and a declared offset say, each on its own."""
     if not mute(ep, camera, joints[0]):
-        yield _offset(ep, camera, joints[0], p)
-        yield from _between(camera, joints[0], p)
+        if paired(ep, camera, joints[0]):
+            yield _offset(ep, camera, joints[0], p)
+        else:
+            yield from _unpaired(ep, camera, joints[0], p)
         yield from _impossible(camera, joints[0], p)
     mine = towards(events, camera.name, {s.name for s in joints})
     for by in dict.fromkeys(o.by for o in mine):
@@ -299,7 +332,7 @@ def _sense(value: NDArray[np.float64]) -> str:
 
 
 def _offset(ep: Episode, camera: Stream, joints: Stream, p: Params) -> Evidence:
-    """A sample for every window of paired rows; else the beginning and the end of the episode."""
+    """A sample for every window of paired rows."""
     value, u, t0, t1 = apart(camera, joints, int(p.pairs))
     worst = value[int(np.argmax(np.abs(value)))]
     when = "after" if worst > 0 else "before"  # a picture taken later shows a later scene
@@ -310,12 +343,21 @@ def _offset(ep: Episode, camera: Stream, joints: Stream, p: Params) -> Evidence:
     )  # fmt: skip
 
 
-def _between(camera: Stream, joints: Stream, p: Params) -> Iterator[Abstain]:
-    """Whether a later clock contradicts that unpaired stamps which meet at the ends do so in between."""
+def _unpaired(ep: Episode, camera: Stream, joints: Stream, p: Params) -> Iterator[Outcome]:
+    """What a later clock says of stamps that nothing else aligns; silent where it bounds too little."""
     changed, later = swayed(camera, joints) or (0.0, "")
+    here, there, _ = bounds(camera, joints) or (np.inf, np.inf, "")
     if changed > _limit(camera, p):
         detail = f"the way to the {later} stamp changes by {changed * 1e3:.0f} ms: the clock, or a long queue"
         yield Abstain("reference-noisy", detail, camera.name, "absolute")
+    elif max(abs(here), abs(there)) <= _limit(camera, p) and min(len(camera), len(joints)) >= p.pairs:
+        told = (f"shortest way to the {later} stamp {here * 1e3:.3g} and {there * 1e3:.3g} ms",
+                undated(ep, camera, joints))  # fmt: skip
+        yield Evidence.single(
+            abs(there - here) / 2, int(camera.t[0]), int(camera.t[-1]), unit="s", limit=_limit(camera, p),
+            u=(abs(here) + abs(there)) / 4, stream=camera.name, against=joints.name, channel="absolute",
+            note="; ".join(filter(None, told)), by="stamps",
+        )  # fmt: skip
 
 
 def _impossible(camera: Stream, joints: Stream, p: Params) -> Iterator[Evidence]:
