@@ -125,6 +125,23 @@ def test_flagged_episodes_are_accepted_and_counted() -> None:
     assert (s["accepted"], s["flagged"]) == (2, {"SYN006": 2})
 
 
+def test_gates_that_told_nothing_of_accepted_episodes_are_counted() -> None:
+    silent = [verdict("abstain", effect, gate) for effect, gate in
+              (("flag", "ACT005"), ("reject", "RTG003"), ("report", "RTG010"))]  # fmt: skip
+    s = tally(episode(*silent), episode(verdict("abstain", "require"), silent[0]))
+    assert list(s["open"].items()) == [("RTG003", 1), ("ACT005", 1)]
+
+
+def test_whichever_episode_was_finished_first_the_summary_is_the_same() -> None:
+    records = [
+        episode(verdict("abstain", "require", reason="no-reference", detail="its rate")),
+        episode(verdict("abstain", "require", reason="no-reference", detail="its cut")),
+        episode(verdict("fail", "flag", "SYN006")), episode(verdict("fail", "flag", "RTG008")),
+        episode(verdict("fail", "require", "RTG003")), episode(verdict("fail", "require", "RTG001")),
+    ]  # fmt: skip
+    assert repr(tally(*records)) == repr(tally(*reversed(records)))
+
+
 def test_an_error_of_ours_is_nothing_that_others_can_cure() -> None:
     assert tally(episode(verdict("error", "require", reason="error")))["unlock"] is None
 
@@ -151,3 +168,13 @@ def test_needs_data_is_open_whatever_its_effect() -> None:
     row = {"gate": "ACT001", "status": "abstain", "effect": "reject", "reason": "needs-data"}
     assert decide([row]) == ("unmeasured", ["ACT001"])
     assert decide([row | {"reason": "still"}]) == ("accepted", [])
+
+
+def test_gates_that_were_left_out_are_named() -> None:
+    left = ",".join(f"INT{n:03d}" for n in range(1, 11))
+    unlock = tally(episode(verdict("pass", "require")) | {"decision": "unmeasured", "reasons": left})[
+        "unlock"
+    ]
+    assert unlock["reason"] == "not-run"
+    assert unlock["detail"].startswith("not run: INT001, INT002, ")
+    assert unlock["detail"].endswith("INT008 and 2 more")

@@ -77,6 +77,11 @@ class Sheet:
             return replace(self, items=items)
         return replace(self, items=items, body=self.bodies.get(named.value) or load(named.value))
 
+    def idle(self, episode_ids: Sequence[str]) -> list[str]:
+        """Patterns of ``[[episodes]]`` that match none of these ids: they count nowhere."""
+        wanted = dict.fromkeys(pattern for pattern, _ in self.sections)
+        return [p for p in wanted if not any(fnmatchcase(one, p) for one in episode_ids)]
+
     def with_items(self, origin: Origin, values: Mapping[str, Any], evidence: str = "") -> Sheet:
         """A copy with more items of lower authority than those that are there."""
         items = dict(self.items)
@@ -181,7 +186,9 @@ def _limit_set(sheet: Sheet, body: Embodiment | None, episode: Episode) -> tuple
         own = chosen.claimed and sheet.origin("limit_set") not in ("option", "buyer")
         return "" if own else asked, ()
     where = sheet.items["limit_set"].evidence if sheet.get("limit_set") else ""
-    return "", (Claim("declared", "limit_set", asked, f"no limit set of {body.name}", 1.0, where=where),)
+    known = ", ".join(limits.source for limits in body.limits)
+    found = f"no limit set of {body.name}, which has {known}"
+    return "", (Claim("declared", "limit_set", asked, found, 1.0, where=where),)
 
 
 def _fps(sheet: Sheet, episode: Episode) -> tuple[Claim, ...]:

@@ -14,6 +14,8 @@ __all__ = ["Decision", "Tally", "decide"]
 Decision = Literal["accepted", "rejected", "unmeasured"]
 _STATUSES: Final = ("pass", "fail", "abstain", "n/a", "error")
 
+_NAMED: Final = 8
+"""Gates named where several were not run."""
 
 _OPENS: Final[Mapping[str, tuple[str, ...]]] = defaultdict(
     lambda: ("require",),
@@ -65,6 +67,7 @@ class Tally:
     corpus_failures: list[str] = field(default_factory=list)
     flagged: Counter[str] = field(default_factory=Counter)
     wanting: Counter[str] = field(default_factory=Counter)
+    open: Counter[tuple[bool, str]] = field(default_factory=Counter)
     _causes: dict[str, Counter[tuple[str, str]]] = field(default_factory=lambda: defaultdict(Counter))
     _several: dict[tuple[str, str], set[str]] = field(default_factory=lambda: defaultdict(set))
     _unlock: Counter[str] = field(default_factory=Counter)
@@ -90,6 +93,12 @@ class Tally:
         self.flagged.update(
             v["gate"] for v in record["verdicts"] if (v["status"], v["effect"]) == ("fail", "flag")
         )
+        if record["decision"] == "accepted":
+            self.open.update(
+                (v["effect"] == "flag", v["gate"])  # what rejects before what flags
+                for v in record["verdicts"]
+                if v["status"] == "abstain" and v["effect"] != "report"
+            )
         self._count_causes(record)
 
     def _count_causes(self, record: Mapping[str, Any]) -> None:
@@ -106,6 +115,7 @@ class Tally:
                 reason = reasons.pop()
                 self._unlock[reason] += max(record["seconds"], 1e-9)
                 self._wants[reason].update({v["detail"] for v in decisive} - {""})
+                self._wants[reason].update([_named(sorted(unrun))] if unrun else [])
 
     def _place(self, verdict: Mapping[str, Any], record: Mapping[str, Any]) -> tuple[str, str]:
         """Stream and channel of a failure; no channel where it has several, which are remembered."""
@@ -123,10 +133,10 @@ class Tally:
 
         Where verdicts have several channels, ``channel`` is empty and ``channels`` their number.
         """
-        ranked = sorted(self._causes.items(), key=lambda item: -item[1].total())
+        ranked = sorted(self._causes.items(), key=lambda item: (-item[1].total(), item[0]))
         rows = []
         for gate, places in ranked:
-            (stream, channel), n = places.most_common(1)[0]
+            (stream, channel), n = _ranked(places)[0]
             several = 1 if channel else max(len(self._several[gate, stream]), 1)
             rows.append({"gate": gate, "episodes": places.total(), "stream": stream, "channel": channel,
                          "channels": several, "there": n})  # fmt: skip
@@ -136,8 +146,8 @@ class Tally:
         """The one reason whose cure would measure the most hours, what most episodes lack, and the cure."""
         if not self._unlock:
             return None
-        reason, seconds = self._unlock.most_common(1)[0]
-        wants = self._wants[reason].most_common(1)
+        reason, seconds = _ranked(self._unlock)[0]
+        wants = _ranked(self._wants[reason])
         return {"reason": reason, "detail": wants[0][0] if wants else "", "remedy": REASONS.get(reason, ""),
                 "hours": seconds / 3600.0}  # fmt: skip
 
@@ -152,10 +162,21 @@ class Tally:
             "hours": self.seconds / 3600.0,
             "findings": self.findings,
             "gates": {code: {s: counts[s] for s in _STATUSES} for code, counts in sorted(self.gates.items())},
-            "abstentions": dict(self.abstentions.most_common()),
+            "abstentions": dict(_ranked(self.abstentions)),
             "causes": self.causes(),
             "unlock": self.unlock(),
-            "wanting": dict(self.wanting.most_common()),
+            "wanting": dict(_ranked(self.wanting)),
             "corpus_failures": self.corpus_failures,
-            "flagged": dict(self.flagged.most_common()),
+            "flagged": dict(_ranked(self.flagged)),
+            "open": {gate: n for (_, gate), n in sorted(self.open.items())},
         }
+
+
+def _ranked(counts: Counter[Any]) -> list[tuple[Any, int]]:
+    """The commonest first, equally common ones by name: which was finished first is chance."""
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+
+
+def _named(codes: list[str]) -> str:
+    more = f" and {len(codes) - _NAMED} more" if len(codes) > _NAMED else ""
+    return f"not run: {', '.join(codes[:_NAMED])}{more}"

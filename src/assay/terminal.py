@@ -13,8 +13,9 @@ from assay.embodiment import Conflict, Embodiment
 from assay.gate import Gate
 from assay.inspection import Line
 from assay.profile import HUMAN_SOURCE
-from assay.remedy import remedy
+from assay.remedy import by_sheet, remedy
 from assay.report.clocks import clock_rows
+from assay.report.spans import both_of, end_of
 from assay.report.wording import visible
 from assay.store import Run
 
@@ -29,6 +30,10 @@ _MOST = 15
 _LEAST = 4
 """Of these, for what was read and decided; a proposal that leaves no more is shown whole by assay inspect."""
 
+_SPARED = ("open", "            ", "flagged", "clocks")
+"""Heads of the lines that are left out first, where the end of a run would be too long."""
+_SHOWN = 7
+"""Gates that a line names."""
 _PROPOSED = "Lines for the top of assay.toml; check and complete them, none is applied:"
 
 _WANT = {
@@ -64,14 +69,15 @@ def closing(run: Run, report: str, proposals: Mapping[str, Sequence[str]] = {}) 
     lines += [f"ignored     the whole sheet: {c['refused']}" for c in s["corpora"][:2] if c.get("refused")]
     lines += [f"body        {c['own_body']}" for c in s["corpora"][:2] if c.get("own_body")]
     lines += [f"parts       {c['unmatched']}" for c in s["corpora"][:2] if c.get("unmatched")]
+    lines += [f"sheet       {c['idle']}" for c in s["corpora"][:2] if c.get("idle")]
     lines += [
         f"not judged  files of {', '.join(c['beside'])} in the same folder; assay inspect says which"
         for c in s["corpora"][:2]
         if c.get("beside")
     ]
+    lines += [f"not judged  {c['others']}" for c in s["corpora"][:2] if c.get("others")]
     for at, cause in enumerate(s["causes"][:3]):
-        several = f"{cause['channels']} channels of" if cause.get("channels", 1) > 1 else ""
-        where = " ".join(filter(None, (several, cause["stream"], cause["channel"])))
+        where = _where(cause)
         there = "all" if cause["there"] == cause["episodes"] else cause["there"]
         there = f", {there} at {where}" if where else ""
         head, many = "causes" if at == 0 else "", _episodes(cause["episodes"])
@@ -80,6 +86,7 @@ def closing(run: Run, report: str, proposals: Mapping[str, Sequence[str]] = {}) 
         shown = ", ".join(f"{code} {_title(code)} in {_episodes(n)}" for code, n in flagged)
         lines.append(f"flagged     {shown}")
     lines += _clocks(run)
+    lines += _open(s)
     if s["corpus_failures"]:
         shown = ", ".join(f"{code} {_title(code)}" for code in s["corpus_failures"])
         lines.append(f"corpus      {shown}")
@@ -96,12 +103,37 @@ def closing(run: Run, report: str, proposals: Mapping[str, Sequence[str]] = {}) 
         ends = [*intro, *proposal[: _MOST - _LEAST - len(intro) - len(ends)], *ends]
     elif s["unmeasured"]:
         lines.append(f"unmeasured  {_wanting(s)}: {_cure(s)}")
-    return [piece for line in lines for piece in _wrapped(line)][: _MOST - len(ends)] + ends
+    return _fitted(lines, _MOST - len(ends)) + ends
+
+
+def _where(cause: Mapping[str, Any]) -> str:
+    gate, stream, several = cause["gate"], cause["stream"], cause.get("channels", 1)
+    if several > 1:
+        return f"{both_of(gate) or f'{several} channels'} of {stream}"
+    return " ".join(filter(None, (stream, end_of(gate, cause["channel"]))))
+
+
+def _fitted(lines: Sequence[str], most: int) -> list[str]:
+    """Whole lines, wrapped: what can be looked up goes before any is cut."""
+    kept = [(line, _wrapped(line)) for line in lines]
+    for head in _SPARED:
+        if sum(len(pieces) for _, pieces in kept) > most:
+            kept = [one for one in kept if not one[0].startswith(head)]
+    return [piece for _, pieces in kept for piece in pieces][:most]
+
+
+def _open(s: Mapping[str, Any]) -> list[str]:
+    """Gates that may flag or reject and told nothing of accepted episodes."""
+    codes = list(s.get("open", ()))
+    if not codes:
+        return []
+    more = f" and {len(codes) - _SHOWN} more" if len(codes) > _SHOWN else ""
+    return [f"open        accepted without a verdict of {' '.join(codes[:_SHOWN])}{more}"]
 
 
 def _by_sheet(s: Mapping[str, Any]) -> bool:
-    """Whether a line of the corpus's sheet may help: against its own model of a body it does not."""
-    return (s["unlock"] or {}).get("reason") != "claimed-body"
+    """Whether a line of the corpus's sheet may help."""
+    return by_sheet(s["unlock"]["reason"]) if s["unlock"] else any(map(by_sheet, s.get("wanting", ())))
 
 
 def _wanting(s: Mapping[str, Any]) -> str:

@@ -11,12 +11,15 @@ from assay.report.tables import RunTables, begins
 from assay.report.wording import number, percent, seconds, visible, with_unit
 
 __all__ = [
-    "MOST_SPANS", "excess", "findings_of", "from_first", "notes", "place", "sentence", "spans", "when",
-    "worst_first", "worst_of",
+    "MOST_SPANS", "both_of", "end_of", "excess", "findings_of", "from_first", "notes", "place", "sentence", "spans",
+    "when", "worst_first", "worst_of",
 ]  # fmt: skip
 
 MOST_SPANS: Final = 4
 """Spans that a line of text names; the rest is counted."""
+
+_ENDS: Final = {"RTG002": "hand"} | dict.fromkeys(("RTG003", "RTG004", "RTG005", "RTG006"), "foot")
+"""Gates whose channels are sides of the body."""
 
 _PURE: Final = ("1", "", "mixed")
 
@@ -59,6 +62,16 @@ def excess(row: Row) -> tuple[float, float]:
     return ratio, abs(worst - limit)
 
 
+def end_of(gate: str, channel: str) -> str:
+    """The channel, with the limb's end that a mere side is of: ``left foot``."""
+    return f"{channel} {_ENDS[gate]}" if gate in _ENDS and channel in ("left", "right") else channel
+
+
+def both_of(gate: str) -> str:
+    """``both feet``; empty for a gate whose channels are no sides."""
+    return {"foot": "both feet", "hand": "both hands"}.get(_ENDS.get(gate, ""), "")
+
+
 def place(row: Row) -> str:
     """Stream and channel of a verdict or finding in as few words as name it.
 
@@ -67,7 +80,7 @@ def place(row: Row) -> str:
     """
     stream = "" if row["stream"] == "observation.state" else row["stream"]
     short = stream.removeprefix("observation.images.") if row["channel"] else row["stream"]
-    return visible(" ".join(filter(None, (short, row["channel"]))))
+    return visible(" ".join(filter(None, (short, end_of(row.get("gate", ""), row["channel"])))))
 
 
 def when(finding: Row, to: str = "-") -> str:
