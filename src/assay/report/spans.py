@@ -11,8 +11,8 @@ from assay.report.tables import RunTables, begins
 from assay.report.wording import number, percent, seconds, visible, with_unit
 
 __all__ = [
-    "MOST_SPANS", "both_of", "end_of", "excess", "findings_of", "from_first", "notes", "place", "sentence", "spans",
-    "when", "worst_first", "worst_of",
+    "MOST_SPANS", "both_of", "end_of", "excess", "findings_of", "from_first", "notes", "place", "sentence",
+    "spans", "when", "worst_first", "worst_of",
 ]  # fmt: skip
 
 MOST_SPANS: Final = 4
