@@ -125,3 +125,26 @@ def test_what_the_sheet_says_of_a_parts_streams_is_held_to_them(tmp_path: Path) 
     assert wrong(opened(typo).claims) == [("streams/human/body/rate", "no such stream")]
     none = corpus(tmp_path / "c", '[streams."human/body_pos"]\nrate = 30\n')
     assert wrong(none.listing.claims) == [("streams/human/body_pos/rate", "no such stream")]
+
+
+@pytest.mark.parametrize("other", [False, True])
+def test_a_part_that_lies_deeper_is_named(tmp_path: Path, other: bool) -> None:
+    found = corpus(tmp_path / "c", HUMAN)
+    (tmp_path / "c/human/take 1").mkdir()
+    (tmp_path / "c/human/walk.pt").rename(tmp_path / "c/human/take 1/walk.pt")
+    if other:
+        (tmp_path / "c/human/dance.pt").touch()
+    found = discover(tmp_path / "c")
+    assert found.unmatched.endswith(
+        ", but human/take 1/walk.pt is there; in assay.toml, under [parts.human]: "
+        'path = "human/take 1/{stem}.pt"'
+    )
+
+
+@pytest.mark.parametrize("pattern", ["nomatch*", "*"])
+def test_sections_that_match_no_episode_are_named(tmp_path: Path, pattern: str) -> None:
+    found = corpus(tmp_path / "c", f'[[episodes]]\nmatch = "{pattern}"\nrig = "left"\n')
+    said = {line.evidence for line in inspect(found)}
+    idle = '[[episodes]] match = "nomatch*" matches no episode; the first is walk'
+    assert found.idle == (idle if pattern == "nomatch*" else "")
+    assert (idle in said) == (pattern == "nomatch*")

@@ -3,6 +3,8 @@
 import shutil
 from pathlib import Path
 
+import pytest
+
 from assay import inspection
 from assay.corpus import discover
 from assay.embodiment.infer import alike, infer
@@ -90,3 +92,53 @@ def test_another_body_is_proposed_where_the_named_one_does_not_fit() -> None:
     assert not any(
         "embodiment" in line for line in proposed(discover(MOTION / "asap/input", embodiment="unitree_g1_29"))
     )
+
+
+def test_the_rate_of_the_human_is_proposed_where_its_table_is(tmp_path: Path) -> None:
+    root = shutil.copytree(MOTION / "csv_wxyz/input", tmp_path / "c")
+    (root / "human").mkdir()
+    shutil.copy(MOTION / "omomo/input/clip.pt", root / "human/walk.pt")
+    (root / "assay.toml").write_text('[parts.human]\npath = "human/{stem}.pt"\n')
+    assert "# fps = 30  # under [parts.human]; its rate, which its file does not say" in proposed(
+        discover(root)
+    )
+    (root / "assay.toml").write_text('[parts.human]\npath = "human/{stem}.pt"\nfps = 30\n')
+    assert not any("parts.human" in line for line in proposed(discover(root)))
+    (root / "assay.toml").write_text('[parts.human]\npath = "human/{stem}.pt"\n')
+    draft = inspection.draft_sheet(discover(root))
+    assert '[parts.human]\npath = "human/{stem}.pt"\n# fps = 30' in draft
+
+
+@pytest.mark.parametrize("golden", ["csv_undecided", "asap", "cmu", "npy"])
+def test_the_lines_and_the_draft_compose(tmp_path: Path, golden: str) -> None:
+    root = shutil.copytree(MOTION / golden / "input", tmp_path / "c")
+    lines, draft = proposed(discover(root)), inspection.draft_sheet(discover(root))
+    for line in lines:  # each is in the draft, whatever its table
+        assert line.removeprefix("# ").partition(" = ")[0].rpartition(".")[2] + " = " in draft, line
+    (root / "assay.toml").write_text(draft)
+    more = [
+        line.removeprefix("# ")
+        for line in proposed(discover(root))
+        if "# under [" not in line and "robot.urdf" not in line
+    ]
+    keys = [line.partition(" = ")[0] for line in more]
+    old = [x for x in draft.splitlines() if x.partition(" = ")[0] not in keys]
+    (root / "assay.toml").write_text("\n".join([*more, *old]))
+    assert discover(root).refused == ""
+
+
+def test_a_line_for_a_table_that_is_there_says_so(tmp_path: Path) -> None:
+    root = shutil.copytree(MOTION / "cmu/input", tmp_path / "c")
+    (name,) = [s.name for s in discover(root).listing.streams if s.role == "joint-position"]
+    (root / "assay.toml").write_text(f'[streams."{name}"]\nrole = "joint-position"\n')
+    assert all("streams." not in line.partition("  # ")[0] for line in proposed(discover(root)))
+
+
+def test_no_line_is_proposed_that_cures_nothing(tmp_path: Path) -> None:
+    teleoperation = discover(tiny_corpus(tmp_path / "t"))
+    assert proposed(teleoperation, ["nominal-clock"])
+    for reason in ("not-calibrated", "undecided", "not-run", "too-short", "unknown-body"):
+        assert proposed(teleoperation, [reason]) == []
+    clips = discover(shutil.copytree(MOTION / "csv_wxyz/input", tmp_path / "c"))
+    assert proposed(clips, ["not-run"]) == []
+    assert proposed(clips, ["not-run", "unknown-body"]) == proposed(clips)

@@ -10,7 +10,8 @@ import pytest
 
 from assay import plugs
 from assay.corpus import discover
-from assay.errors import UnreadableError
+from assay.engine import run
+from assay.errors import NoReaderError, UnreadableError
 from assay.model import Clock, Episode
 from assay.parts import open_episode
 from assay.readers.video import READER
@@ -94,3 +95,19 @@ def test_a_real_video(real_data: Path) -> None:
     ep = opened(real_data / "hand/hand_video_dexretargeting/human_hand_video.mp4")
     assert len(ep.streams[0]) == 621
     assert round(float(ep.streams[0].rate or 0)) == 30
+
+
+def test_videos_that_were_read_count_as_read(tmp_path: Path) -> None:
+    film(tmp_path / "c/a.mp4", REGULAR)
+    done = run(tmp_path / "c", out=tmp_path / "r", jobs=1, gates="SYN006")
+    assert (done.summary["present"], done.summary["frames"] > 0, done.summary["hours"] > 0) == (1, True, True)
+
+
+def test_a_folder_of_lerobot_sets_is_no_folder_of_videos(tmp_path: Path) -> None:
+    root = tmp_path / "c"
+    film(root / "a/videos/a.mp4", REGULAR)
+    for name in ("a", "b/c"):
+        (root / name / "meta").mkdir(parents=True)
+        (root / name / "meta/info.json").write_text("{}")
+    with pytest.raises(NoReaderError, match=r"LeRobot sets lie below.*found a, b/c.*; name .*/a\."):
+        discover(root)

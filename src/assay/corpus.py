@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -32,6 +33,10 @@ _RECOGNISED: Final = 0.5
 _AS_SURE: Final = 0.09
 """Scores nearer than this are equal; a human source stays 0.1 below the robot's clips that it belongs to."""
 _OF_BUYER: Final = ("option", "buyer")
+_LEROBOT: Final = "meta/info.json"
+"""What the folder of a LeRobot set has."""
+_MOST_SETS: Final = 100
+_MOST_NAMED: Final = 5
 _MOST_SHEET: Final = 1 << 20  # bytes; a sheet is a page, not a database
 
 
@@ -90,6 +95,13 @@ class Corpus:
         return next(unmatched(self.listing, self.sheet), "")
 
     @property
+    def idle(self) -> str:
+        """Which ``[[episodes]]`` of a sheet match no episode; empty where each matches one."""
+        ids = [ref.id for ref in self.listing.refs]
+        idle = ", ".join(f'"{pattern}"' for pattern in self.sheet.idle(ids)) if ids else ""
+        return f"[[episodes]] match = {idle} matches no episode; the first is {ids[0]}" if idle else ""
+
+    @property
     def own_body(self) -> str:
         """What a body counts for that the corpus's own model file describes; empty where none does."""
         said = [
@@ -100,6 +112,20 @@ class Corpus:
         return "; ".join(
             _counts_for(name, self.sheet.bodies[name]) for name in sorted(mine) if is_model_file(name)
         )
+
+    @property
+    def others(self) -> str:
+        """Files that end as the clips do and are none, in one sentence; empty where there are none."""
+        count, names = self.listing.facts.get("other_files", 0), self.listing.facts.get("other_names", ())
+        if not count:
+            return ""
+        head = (
+            "1 file ends as the clips do and holds"
+            if count == 1
+            else f"{count} files end as the clips do and hold"
+        )
+        more = f" and {count - _MOST_NAMED} more" if count > _MOST_NAMED else ""
+        return f"{head} something else: {', '.join(names[:_MOST_NAMED])}{more}"
 
     @property
     def beside(self) -> list[str]:
@@ -133,6 +159,8 @@ def discover(
             "there is no such corpus", where=str(path), remedy="name a folder or file that is there"
         )
     reader, probes = _choose(path)
+    if reader.name == "video":
+        _refuse_above(path)
     listing = reader.discover(path)
     own, claims = _own_sheet(listing.root)
     buyer = _buyer_sheet(sheet_file) if sheet_file else {}
@@ -165,6 +193,7 @@ def _choose(path: Path) -> tuple[Reader, dict[str, Probe]]:
         if probe.lacks and surest < 1.0 and probe.weight >= max(p.weight for p in probes.values()):
             raise MissingExtraError(probe.reason, where=str(path), remedy=install_line(probe.lacks))
     if surest <= 0:
+        _refuse_above(path)
         missed = "; ".join(f"{name}: {probe.reason}" for name, probe in probes.items())
         raise NoReaderError("no reader recognises this corpus", where=str(path), found=missed,
                             remedy="point at the corpus's root (see assay readers)")  # fmt: skip
@@ -174,6 +203,20 @@ def _choose(path: Path) -> tuple[Reader, dict[str, Probe]]:
     sure = [name for name, probe in probes.items() if probe.score >= least]
     best = max(sure, key=lambda name: (probes[name].weight, probes[name].score))
     return readers[best], probes
+
+
+def _refuse_above(path: Path) -> None:
+    """Refuse a folder of LeRobot sets: else their videos alone would be judged."""
+    sets = _sets_below(path)
+    if sets:
+        found = ", ".join(sets[:3]) + (f" and {len(sets) - 3} more" if len(sets) > 3 else "")
+        raise NoReaderError("LeRobot sets lie below, and this folder is none itself", where=str(path),
+                            found=found, remedy=f"name {path / sets[0]}")  # fmt: skip
+
+
+def _sets_below(path: Path) -> list[str]:
+    metadata = (found for depth in ("*", "*/*") for found in path.glob(f"{depth}/{_LEROBOT}"))
+    return sorted(found.parents[1].relative_to(path).as_posix() for found in islice(metadata, _MOST_SETS))
 
 
 def _own_sheet(root: Path) -> tuple[dict[str, Any], tuple[Claim, ...]]:

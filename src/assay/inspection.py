@@ -23,7 +23,7 @@ _ITEMS: Final = {
     "kind": 'kind = "teleoperation"  # or retargeted-motion, human-demonstration, simulation',
     "embodiment": "",
     "limit_set": "",
-    "fps": "fps = 30",
+    "fps": "fps = 30  # the clips' own rate, e.g. 30 or 60",
     "sync": 'sync = "ptp"  # or trigger, clap, software, none; one-clock for a simulator',
     "quaternion": "",
     "action/meaning": 'meaning = "command"  # or next-state, result; under [action]',
@@ -73,6 +73,8 @@ def inspect(corpus: Corpus) -> list[Line]:
         lines.append(Line("body", "of the corpus's own", "declared", corpus.own_body))
     if corpus.unmatched:
         lines.append(Line("parts", "", "unresolved", corpus.unmatched))
+    if corpus.idle:
+        lines.append(Line("episodes", "", "unresolved", corpus.idle))
     lines += _beside(corpus)
     episode = first_episode(corpus)
     items = _items(corpus, episode)
@@ -93,18 +95,24 @@ def inspect(corpus: Corpus) -> list[Line]:
 
 
 def draft_sheet(corpus: Corpus) -> str:
-    """An ``assay.toml`` that holds what is known and leaves the rest as comments to fill in."""
+    """An ``assay.toml`` that holds what is known and leaves the rest as comments to fill in.
+
+    The lines that `assay.proposal` has are among them, each in its place.
+    """
     items = _items(corpus, first_episode(corpus))
     plain = [name for name in items if "/" not in name]
+    more = [line for line in proposed(corpus) if _item_of(line) not in items]
     lines = [
         "# The corpus sheet: what every number means. Correct what is wrong, fill in what is commented out.",
         *(line for name in plain for line in _drafted(corpus, name, items[name])),
+        *(line for line in more if "# under [" not in line and not line.startswith("# streams.")),
     ]
     for name in sorted(items.keys() - set(plain)):
         known = corpus.sheet.get(name) is not None
         table = name.rpartition("/")[0].replace("/", ".")
         mark = "" if known or name not in _CLIPS else "# "  # an empty table of a part would not be a sheet
         lines += ["", f"{mark}[{table}]", *_drafted(corpus, name, items[name])]
+        lines += [line for line in more if f"# under [{table}]" in line]
     for decl in corpus.listing.streams:
         if decl.role in (Role.CAMERA, Role.DEPTH):
             continue
@@ -112,7 +120,18 @@ def draft_sheet(corpus: Corpus) -> str:
         lines += ["", f"[streams.{_toml(decl.name)}]", f'role = "{decl.role}"']
         lines += [f"{'# ' if _nameless(decl) else ''}channels = {_toml([c.name for c in decl.channels])}"]
         lines += [f"{'# ' if 'unknown' in units else ''}units = {_toml(units)}"]
+        about = f"# streams.{_toml(decl.name)}."  # not by its whole name: its table is here
+        under = f"# under [streams.{_toml(decl.name)}]"
+        lines += [f"# {line.removeprefix(about)}" for line in more if line.startswith(about)]
+        lines += [line for line in more if under in line]
     return "\n".join(lines) + "\n"
+
+
+def _item_of(line: str) -> str:
+    """The item that a proposed line states, as `assay.sheet.Sheet` names it."""
+    item, _, rest = line.removeprefix("# ").partition(" = ")
+    _, under, table = rest.partition("# under [")
+    return "/".join(filter(None, (table.partition("]")[0] if under else "", item))).replace(".", "/")
 
 
 def _items(corpus: Corpus, episode: Episode | None) -> dict[str, str]:
@@ -123,7 +142,8 @@ def _items(corpus: Corpus, episode: Episode | None) -> dict[str, str]:
     if corpus.kind is Kind.RETARGETED:
         items = {n: example for n, example in items.items() if n not in _LIVE or n in corpus.sheet.items}
         human = Role.HUMAN_BODY in corpus.listing.roles  # the file holds its own source
-        items |= {n: example for n, example in _CLIPS.items() if not (human and n.startswith("parts/"))}
+        said = corpus.sheet.items
+        items |= {n: x for n, x in _CLIPS.items() if n in said or not (human and n.startswith("parts/"))}
     return items
 
 

@@ -195,8 +195,10 @@ def _corpus(corpus: Corpus) -> dict[str, Any]:
         "episodes": len(corpus.listing.refs),
         "digest": corpus.digest,
         "beside": corpus.beside,
+        "others": corpus.others,
         "refused": corpus.refused,
         "unmatched": corpus.unmatched,
+        "idle": corpus.idle,
         "roles": sorted(corpus.listing.roles),
     }
 

@@ -7,18 +7,23 @@ number, axes and limits, as the reader itself would name them. What only the own
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from typing import Final
 
 from assay.corpus import Corpus
 from assay.embodiment import cards, load
 from assay.embodiment.infer import alike
 from assay.errors import UnreadableError
-from assay.model import Channel, Episode, Kind, Role
+from assay.model import Channel, Clock, Episode, Kind, Role
 from assay.parts import open_episode
+from assay.remedy import by_sheet
 from assay.sheet import Item
 
 __all__ = ["candidates", "first_episode", "joints", "on_disk", "proposed"]
+
+_BY_KIND: Final = frozenset({"not-declared", "absent-stream", "nominal-clock", "no-reference"})
+"""What another kind of data may not be asked for."""
 
 
 def on_disk(corpus: Corpus) -> Iterator[str]:
@@ -67,38 +72,64 @@ def _fits(corpus: Corpus, episode: Episode, card: str) -> bool:
     return "joint order" in again.meta.get("decided", {}) and bool((body.resolve(names) >= 0).all())
 
 
-def proposed(corpus: Corpus) -> list[str]:
+def proposed(corpus: Corpus, wanted: Collection[str] | None = None) -> list[str]:
     """Lines for the top of ``assay.toml``, each at most 80 columns; none where nothing that counts is open.
 
-    A sheet that is there and ignored comes first: nothing is proposed beside it.
+    A sheet that is there and ignored comes first: nothing is proposed beside it. A line that belongs to a
+    table which the sheet already has says so instead: on top it would declare the table twice.
+
+    Args:
+        corpus: what the lines are for.
+        wanted: the reasons (`assay.gate.REASONS`) for which a run left episodes unmeasured; None before any
+            run. Where no line cures one of them, none is proposed.
     """
-    if corpus.refused:
+    if corpus.refused or (wanted is not None and not any(map(by_sheet, wanted))):
         return []
     episode = first_episode(corpus)
-    return list(_lines(corpus, episode)) if episode is not None else []
+    return list(_lines(corpus, episode, wanted)) if episode is not None else []
 
 
-def _lines(corpus: Corpus, episode: Episode) -> Iterator[str]:
+def _lines(corpus: Corpus, episode: Episode, wanted: Collection[str] | None) -> Iterator[str]:
     said = corpus.sheet.get
     moves = [s for s in episode.streams if s.role in (Role.JOINT_POSITION, Role.BASE_POSE)]
     if not moves:
         return
-    if corpus.kind is Kind.UNRESOLVED:
+    if corpus.kind is Kind.UNRESOLVED and (wanted is None or not _BY_KIND.isdisjoint(wanted)):
         yield '# kind = "teleoperation"  # or simulation, retargeted-motion, human-demonstration'
     fits = candidates(corpus, episode) if _bodiless(episode) else ()
     if fits or episode.embodiment is None:
         yield from _body(fits, len(joints(corpus, episode)))
     if not any(s.rate for s in moves) and said("fps") is None:
-        yield "# fps = 30  # samples in a second; the files do not say"
+        yield "# fps = 30  # samples in a second, e.g. 30 or 60; the files do not say"
     if "quaternion" in episode.meta.get("unresolved", {}):
         yield '# quaternion = "xyzw"  # or "wxyz"; the data do not tell'
     for s in episode.by_role(Role.JOINT_POSITION):
         if any(c.unit == "unknown" for c in s.channels):
-            yield f'# streams.{json.dumps(s.name)}.unit = "rad"  # or units = [...], one each'
+            yield _within(corpus, f"streams/{s.name}", 'unit = "rad"', "or units = [...], one each")
     if episode.by_role(Role.BASE_POSE) and said("ground") is None:
         yield "# ground = 0.0  # height of the floor, m, in the frame of the base"
     if corpus.kind is Kind.RETARGETED and Role.HUMAN_BODY not in corpus.listing.roles:
         yield '# parts.human.path = "human/{stem}.pt"  # the human it came from, if you have it'
+    for part in sorted(set(_rateless(episode))):
+        yield _within(corpus, f"parts/{part}", "fps = 30", "its rate, which its file does not say")
+
+
+def _rateless(episode: Episode) -> Iterator[str]:
+    """Parts with a human whose times nobody states: without them it has no place on the robot's clock."""
+    for s in episode.by_role(Role.HUMAN_BODY):
+        if "/" in s.name and s.clock is Clock.NOMINAL and not s.rate:
+            yield s.name.partition("/")[0]
+
+
+def _within(corpus: Corpus, table: str, line: str, why: str = "") -> str:
+    """A line of a table, as a comment: by its whole name, or for within the table where the sheet has it."""
+    kind, name = table.split("/", 1)
+    quoted = json.dumps(name, ensure_ascii=False)
+    whole = f"{kind}.{name if kind == 'parts' and name.isidentifier() else quoted}"
+    items = corpus.sheet.items.items()
+    there = any(n.startswith(f"{table}/") and i.origin in ("buyer", "corpus") for n, i in items)
+    notes = "; ".join(filter(None, (f"under [{whole}]" if there else "", why)))
+    return f"# {line if there else f'{whole}.{line}'}" + (f"  # {notes}" if notes else "")
 
 
 def _bodiless(episode: Episode) -> bool:

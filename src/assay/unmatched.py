@@ -43,10 +43,13 @@ def _sentence(root: Path, sheet: Sheet, mine: Sequence[tuple[Ref, Part]]) -> str
     files = _files(root, str(folder), ending)
     if not files:
         why = f"no {ending or 'such'} file lies in {folder}"
+        why += _deeper(root, sheet, [p for _, p in mine[:_MOST_CLIPS]], folder)
         return f"no episode has its file of [parts.{part.name}]: {ref.id} wants {part.path}, and {why}"
     pairs = [
         (r, p, f) for r, p in mine[:_MOST_CLIPS] for f in files if _meet(stem_of(r), f.removesuffix(ending))
     ]
+    if not pairs and (deeper := _deeper(root, sheet, [p for _, p in mine[:_MOST_CLIPS]], folder)):
+        return f"no episode has its file of [parts.{part.name}]: {ref.id} wants {part.path}{deeper}"
     ref, part, file = max(pairs, key=lambda pair: len(pair[2]), default=(ref, part, files[0]))
     there = str(folder / file)
     cure = _cure(sheet, part, stem_of(ref), there, file.removesuffix(ending))
@@ -62,6 +65,29 @@ def _files(root: Path, folder: str, ending: str) -> list[str]:
             return sorted(f.name for f in islice(found, _MOST_FILES) if f.name.endswith(ending))
     except (OSError, UnreadableError):
         return []
+
+
+def _deeper(root: Path, sheet: Sheet, parts: Sequence[Part], folder: PurePosixPath) -> str:
+    """Where below the folder a file that is wanted lies, and the path that says so."""
+    for part in parts:
+        name, path = PurePosixPath(part.path).name, str(sheet.get(f"parts/{part.name}/path"))
+        if below := _below(root, folder, name):
+            cure = path.replace(f"{folder}/", f"{below}/", 1) if path.startswith(f"{folder}/") else ""
+            said = f'; in assay.toml, under [parts.{part.name}]: path = "{cure}"' if cure else ""
+            return f", but {below / name} is there{said}"
+    return ""
+
+
+def _below(root: Path, folder: PurePosixPath, name: str) -> PurePosixPath | None:
+    """The folder below ``folder`` in which a file of this name lies."""
+    try:
+        top = path_inside(root, str(folder))
+    except UnreadableError:
+        return None
+    walked = islice(os.walk(top), _MOST_FILES)
+    return next(
+        (folder / Path(at).relative_to(top).as_posix() for at, _, names in walked if name in names), None
+    )
 
 
 def _meet(stem: str, name: str) -> bool:

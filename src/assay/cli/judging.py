@@ -99,7 +99,8 @@ def _proposals(done: Run) -> dict[str, list[str]]:
     if not done.summary["unmeasured"]:
         return {}
     try:
-        made = {corpus.name: proposed(corpus) for corpus in corpora_again(done.plan)}
+        wanted = done.summary["wanting"]
+        made = {corpus.name: proposed(corpus, wanted) for corpus in corpora_again(done.plan)}
     except Exception:  # noqa: BLE001 - the run has ended and stands, whatever became of its corpus or reader
         return {}
     return {name: lines for name, lines in made.items() if lines}

@@ -36,6 +36,7 @@ def inspect(
         refuse_existing(write_sheet, "name a new one")
         write(write_sheet, inspection.draft_sheet(found))
         say(f"wrote {write_sheet}")
+        lines = [line for line in lines if line.known != "proposed"]  # the draft holds them in their places
     return show(lines, inspected(lines), as_json)
 
 

@@ -179,6 +179,8 @@ def asdict_flat(row: Any) -> dict[str, Any]:
 
 def _length(ep: Episode) -> tuple[int, float]:
     timed = [s for s in ep.streams if s.role not in _ABSENT_ROLES and len(s)]
+    if not timed and ep.declared and all(d.role in _ABSENT_ROLES for d in ep.declared):
+        timed = [s for s in ep.streams if len(s)]  # a video alone has nothing but pictures to be absent
     if not timed:
         return 0, 0.0
     longest = max(timed, key=len)

@@ -83,6 +83,13 @@ def notices(run: RunTables) -> list[tuple[str, str]]:
     said = [("The sheet is ignored as a whole", c["refused"]) for c in corpora if c.get("refused")]
     said += [("Body", c["own_body"]) for c in corpora if c.get("own_body")]
     said += [("Parts", c["unmatched"]) for c in corpora if c.get("unmatched")]
+    said += [("Sheet", c["idle"]) for c in corpora if c.get("idle")]
+    said += [
+        ("Not judged", f"files of {', '.join(c['beside'])} in the same folder")
+        for c in corpora
+        if c.get("beside")
+    ]
+    said += [("Not judged", c["others"]) for c in corpora if c.get("others")]
     if run.summary.get("foreign_profile"):
         said.append(("Profile", run.summary["foreign_profile"]))
     return [(lead, visible(words)) for lead, words in said]
