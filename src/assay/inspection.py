@@ -164,9 +164,8 @@ def _nameless(decl: StreamDecl) -> bool:
 
 def _beside(corpus: Corpus) -> Iterator[Line]:
     """What else lies in the folder, so that nobody takes it for judged."""
-    other = corpus.listing.facts.get("other_files")
-    if other:
-        yield Line("other files", str(other), "measured", "with these endings, and something else inside")
+    if corpus.others:
+        yield Line("other files", str(corpus.listing.facts["other_files"]), "measured", corpus.others)
     for name in corpus.beside:
         probe = corpus.probes[name]
         cure = f"; {install_line(probe.lacks)}" if probe.lacks else "; judge their folder apart"

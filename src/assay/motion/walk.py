@@ -117,7 +117,7 @@ def list_clips(name: str, path: Path, suffixes: tuple[str, ...], peek: Peeker, k
     robots: set[str | None] = set()
     claims: list[Claim] = []
     peeks: list[Peek] = []
-    other = 0
+    other: list[str] = []
     looked = [(file, _looked(peek, root, file)) for _, file in files_of(path, suffixes)]
     wide = {
         p.joints for _, found in looked if not isinstance(found, UnreadableError) for p in found if p.sure
@@ -128,7 +128,7 @@ def list_clips(name: str, path: Path, suffixes: tuple[str, ...], peek: Peeker, k
             refs.append(Ref(_stem(file), (Part("motion", name, file, {"layout": "", "clip": ""}),)))
             continue
         mine = [p for p in found if p.sure or p.joints in wide]
-        other += not mine
+        other += [] if mine else [file]
         for one in mine:
             peeks.append(one)
             robot = robot_in(Path(root.absolute().name, file)) if one.joints else None
@@ -136,7 +136,8 @@ def list_clips(name: str, path: Path, suffixes: tuple[str, ...], peek: Peeker, k
             key = {"layout": one.layout, "clip": one.key, "robot": robot, **one.more}
             stem = f"{_stem(file)}/{one.key}" if len(mine) > 1 else _stem(file)
             refs.append(Ref(stem, (Part("motion", name, file, key),), one.frames))
-    facts = _facts(name, peeks, robots, {"kind": kind or None, "other_files": other or None})
+    facts = _facts(name, peeks, robots, {"kind": kind or None, "other_files": len(other) or None,
+                                         "other_names": tuple(other[:SAMPLE]) or None})  # fmt: skip
     some = frozenset(s.role for p in peeks for s in p.streams)
     return Listing(name, root, _unique(refs), None, facts, _declared(peeks), tuple(claims), some=some)
 

@@ -33,25 +33,60 @@ MOST_BYTES: Final = 4 << 30
 FEWEST: Final = 12
 """Joints; a table with fewer columns is no humanoid."""
 MOST: Final = 80
+POINTER: Final = b"version https://git-lfs"
+CONTROL: Final = bytes(c for c in range(32) if c not in b"\t\n\r\f\x1a\x1b")
+UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
+LOOKED: Final = 20
+"""Lines within which a clip may begin whose first line is something else."""
 
 
 def peek(root: Path, file: str) -> list[Peek]:
-    """One clip if the first row is numbers with a unit quaternion in columns 4 to 7; else a doubtful one."""
+    """One clip if the first row is numbers with a unit quaternion in columns 4 to 7; else a doubtful one.
+
+    Raises:
+        UnreadableError: if it can be no table of anything: empty, no text, or a pointer to a file elsewhere.
+    """
     with open_inside(root, file) as stream:
         line = stream.readline(MOST_LINE)
-    if not line.strip():
-        raise UnreadableError("the file is empty", where=file)
-    cells = line.split(b",")
+        cells = line.split(b",")
+        sure = _is_row(cells)
+        if not sure:  # a header, a byte-order mark, a line that was cut: perhaps a clip, by what follows
+            more = stream.read(MOST_LINE)
+            _refuse(line + more, file)
+            cells = _row_in(more) or cells
     joints = len(cells) - 7
     if not FEWEST <= joints <= MOST:
         return []
-    try:
-        sure = 0.9 < float(np.linalg.norm([float(cell) for cell in cells][3:7])) < 1.1
-    except ValueError:  # a header, a byte-order mark: no such clip, but perhaps meant as one
-        sure = False
     channels = tuple(Channel(f"joint_{i}", "rad", Role.JOINT_POSITION) for i in range(joints))
     streams = (StreamDecl("joints", Role.JOINT_POSITION, channels), StreamDecl("root", Role.BASE_POSE, POSE))
     return [Peek(f"{len(cells)} columns", None, joints, streams=streams, sure=sure)]
+
+
+def _is_row(cells: list[bytes]) -> bool:
+    """Whether these are numbers, as many as a pose has, with a unit quaternion in columns 4 to 7."""
+    try:
+        fits = FEWEST <= len(cells) - 7 <= MOST
+        return fits and 0.9 < float(np.linalg.norm([float(cell) for cell in cells][3:7])) < 1.1
+    except ValueError:
+        return False
+
+
+def _row_in(data: bytes) -> list[bytes]:
+    """The cells of the first row of a clip among some lines, whatever stands between them; or none."""
+    rows = (line.split(mark) for line in data.split(b"\n", LOOKED)[:LOOKED] for mark in (b",", b";", b"\t"))
+    return next((cells for cells in rows if _is_row(cells)), [])
+
+
+def _refuse(head: bytes, file: str) -> None:
+    if not head.strip():
+        raise UnreadableError("the file is empty", where=file)
+    if head.startswith(POINTER):
+        raise UnreadableError("the file was not delivered", where=file, found="a git-lfs pointer to it",
+                              remedy="fetch it (git lfs pull) and deliver it")  # fmt: skip
+    # Text of any encoding has next to none of these; bytes at random have them for one in nine.
+    odd = len(head) - len(head.translate(None, CONTROL))
+    if 200 * odd > len(head) and not head.startswith(UTF_16):
+        raise UnreadableError("the file is no text", where=file, expected="rows of numbers")
 
 
 def probe(path: Path) -> Probe:
@@ -87,7 +122,9 @@ def _table(root: Path, file: str) -> tuple[np.ndarray[tuple[int, int], np.dtype[
     from pyarrow import csv
 
     with open_inside(root, file) as stream:
-        data = stream.read(MOST_BYTES)
+        data = stream.read(2 * MOST_LINE)
+        _refuse(data, file)  # before all of it is read: a hole may have any size
+        data += stream.read(MOST_BYTES)
     if data and not data.endswith(b"\n"):
         short = data.rpartition(b"\n")[2].count(b",") != data.partition(b"\n")[0].count(b",")
         if short:
@@ -103,6 +140,11 @@ def _table(root: Path, file: str) -> tuple[np.ndarray[tuple[int, int], np.dtype[
             types,
         )
     except (pa.ArrowInvalid, ValueError) as error:
+        first, _, more = data[: 2 * MOST_LINE].partition(b"\n")
+        if not _is_row(first.split(b",")) and _row_in(more):
+            found = repr(first[:40].decode("utf-8", "replace")) if first.strip() else "a blank line"
+            raise UnreadableError("the first line is no row of the clip that follows", where=file,
+                                  found=found, expected="numbers with commas between") from error  # fmt: skip
         raise UnreadableError(
             "the file is no table of numbers", where=file, found=str(error)[:120]
         ) from error
@@ -111,7 +153,7 @@ def _table(root: Path, file: str) -> tuple[np.ndarray[tuple[int, int], np.dtype[
 
 
 READER: Final = reader(
-    name=NAME, version=1,
+    name=NAME, version=2,
     title="Headerless CSV of base pose and joints (LAFAN1 retargeting, g1-moves, kimodo)",
     probe=probe, discover=discover, open_=open_, doc=__doc__,
 )  # fmt: skip

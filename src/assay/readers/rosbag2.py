@@ -81,7 +81,7 @@ def discover(path: Path) -> Listing:
     refs = []
     for _, file in files_of(path, SUFFIXES):
         try:
-            if all(one.layout == PART for one in peek(root, file)):
+            if all(one.layout == PART for one in peek(root, file)) and not _spoilt(root, file):
                 continue
         except UnreadableError:
             pass  # opened like any other, and says so then
@@ -90,6 +90,14 @@ def discover(path: Path) -> Listing:
         id_ = name if file.endswith(BAG) else file.rpartition(".")[0]
         refs.append(Ref(id_, (Part("recording", NAME, file),)))
     return Listing(NAME, root, tuple(refs), None, {"format": "rosbag2"}, declared(_peekable(root, refs)))
+
+
+def _spoilt(root: Path, file: str) -> bool:
+    """Whether metadata that are no bag's lie beside a bag's files: those would be judged by nobody."""
+    if not file.endswith(BAG):
+        return False
+    folder = path_inside(root, file).parent
+    return any(p.suffix in _STORED for p in folder.iterdir()) and not peek(root, file)
 
 
 def _peekable(root: Path, refs: list[Ref]) -> Iterator[Files]:
