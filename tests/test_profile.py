@@ -159,6 +159,16 @@ def test_a_limit_must_be_a_number(value: str, tmp_path: Path) -> None:
         params_of(select("RTG001")[0], profile)
 
 
+@pytest.mark.parametrize(("value", "fits"), [("-1.0", False), ("2.0", False), ("0", True), ("1.0", True)])
+def test_a_quota_is_a_share(value: str, fits: bool, tmp_path: Path) -> None:
+    profile = load_profile(written(tmp_path, f"[params.RTG001]\nquota = {value}"))
+    if fits:
+        assert params_of(select("RTG001")[0], profile).quota == float(value)
+        return
+    with pytest.raises(UsageError, match=r"profile param RTG001\.quota is no share of samples .*0 to 1"):
+        params_of(select("RTG001")[0], profile)
+
+
 def test_a_param_that_the_gate_does_not_have_is_refused(tmp_path: Path) -> None:
     profile = load_profile(written(tmp_path, "[params.RTG001]\nlimt = 1"))
     said = r"RTG001\.limt does not fit .*expected a number for one of .*limit.*; did you mean limit\?$"

@@ -137,7 +137,8 @@ def params_of(gate: Gate, profile: Profile) -> Any:
     """The gate's params with the profile's changes.
 
     Raises:
-        UsageError: if the profile names a param that the gate does not have, or not a number.
+        UsageError: if the profile names a param that the gate does not have, or not a number, or as a quota
+            what is no share.
     """
     changes = profile.params.get(gate.code, {})
     known = {f.name for f in dataclasses.fields(gate.params)}
@@ -147,6 +148,9 @@ def params_of(gate: Gate, profile: Profile) -> Any:
             raise UsageError(f"profile param {gate.code}.{name} does not fit", where=profile.name,
                              found=f"{name} = {value!r}", expected=fitting,
                              remedy=None if name in known else meant(name, known))  # fmt: skip
+        if name.startswith("quota") and not 0 <= value <= 1:
+            raise UsageError(f"profile param {gate.code}.{name} is no share of samples", where=profile.name,
+                             found=f"{name} = {value!r}", expected="0 to 1 (0.005 is 0.5 %)")  # fmt: skip
     return gate.params(**changes)
 
 
