@@ -17,7 +17,7 @@ from assay.feature import Features
 from assay.model import Role
 from assay.parts import open_episode
 from assay.signals.content_doubt import doubts
-from assay.signals.content_lag import Map, Take, drift, ends, estimate, learn, windows
+from assay.signals.content_lag import Estimate, Map, Take, drift, ends, estimate, learn, windows
 from assay.signals.flow import Flow, block_flow, steadied
 from assay.signals.lost_frames import lag_steps
 from assay.signals.pictures import GREY
@@ -270,3 +270,16 @@ def test_content_says_what_it_lacks() -> None:
     assert why(ep, **shown, picture_map={camera: {"joints": ["other"], "map": {}}}) == "not-calibrated"
     without = replace(ep, streams=tuple(s for s in ep.streams if s.role is Role.CAMERA))
     assert why(without, **shown) == "absent-stream"
+
+
+def test_what_a_map_of_few_episodes_leaves_open_asks_for_more_of_them() -> None:
+    from assay.features.content import _by_few
+
+    open_, still = (Estimate(np.nan, np.nan, why, "0 of 9 windows agree") for why in ("undecided", "still"))
+    known = taught(Rig())
+    few = _by_few(replace(known, episodes=1), open_)
+    assert (few.why, few.detail) == (
+        "not-calibrated", "0 of 9 windows agree; the map was learnt from 1 episode",
+    )  # fmt: skip
+    assert _by_few(replace(known, episodes=1), still) is still
+    assert _by_few(replace(known, episodes=8), open_) is open_

@@ -46,7 +46,7 @@ REASONS: Final[dict[str, str]] = {
     "absent-stream": "deliver the stream that the gate looks at",
     "not-declared": "state the item in the metadata, or in the sheet where docs/sheet.md has it",
     "unreadable": "deliver a readable file",
-    "not-finite": "deliver finite values",
+    "not-finite": "mend the values that are no numbers: INT003 names them",
     "nominal-clock": "deliver capture stamps, or pictures and motion that decide by content",
     "unknown-body": "name the body: --embodiment NAME, or embodiment = in assay.toml; see assay embodiments",
     "unresolved-names": "name each column after a joint of the body, in the sheet or the metadata",
@@ -59,7 +59,10 @@ REASONS: Final[dict[str, str]] = {
     "scope-unknown": "deliver what tells when the gate applies",
     "limits-conflict": "choose limit_set = in assay.toml, a source that assay embodiments BODY names",
     "claimed-body": "say as the buyer which body holds: --embodiment NAME or FILE, or limit_set = in --sheet",
-    "not-calibrated": "run assay calibrate on the corpus",
+    "not-calibrated": (
+        "run assay calibrate on more: other episodes of this rig, or other motions of this robot and its "
+        "human; then assay run --calibration"
+    ),
     "not-decoded": "run with --decode auto or full",
     "not-run": "run every gate that the profile requires (leave out --gates)",
     "needs-data": "run again on the data with these limits",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -18,6 +18,7 @@ from assay.feature import feature, statistic
 from assay.model import Clock, Episode, Role, Stream
 from assay.signals.content_doubt import doubts
 from assay.signals.content_lag import (
+    FEW,
     Drift,
     Estimate,
     Map,
@@ -169,7 +170,7 @@ def _stretch(found: Moves) -> tuple[Flow, NDArray[np.float32], NDArray[np.int64]
     return kept, found.q[near].astype(np.float32), found.tq[near]
 
 
-@feature(reads=[Role.CAMERA, Role.JOINT_POSITION], version=2)
+@feature(reads=[Role.CAMERA, Role.JOINT_POSITION], version=3)
 def content(
     ep: Episode,
     pictures: dict[str, Pictures] | None,
@@ -217,7 +218,7 @@ def _taught(camera: str, joints: tuple[str, ...], models: Mapping[str, Any] | No
 def _estimated(camera: str, found: Moves, known: Map) -> Content:
     take = found.flow, found.q, found.tq
     seen = windows(known, *take)
-    parts = ends(known, seen)
+    parts = tuple(_by_few(known, e) for e in ends(known, seen))
     silent = [e for e in parts if e.why]
     why, detail = (silent[0].why, silent[0].detail) if len(silent) == len(parts) else ("", "")
     named = ("start", "end") if len(parts) > 1 else ("whole",)
@@ -227,6 +228,14 @@ def _estimated(camera: str, found: Moves, known: Map) -> Content:
     run = drift(known, seen)
     against = doubts(known, seen, parts)
     return Content(parts, against, by_end, along or by_end, run, steps, seen.length, known.lag, why, detail)
+
+
+def _by_few(known: Map, e: Estimate) -> Estimate:
+    """An end that a map of few episodes leaves open: more of them would tell, a longer episode need not."""
+    if e.why != "undecided" or known.episodes >= FEW:
+        return e
+    learnt = f"{known.episodes} episode{'' if known.episodes == 1 else 's'}"
+    return replace(e, why="not-calibrated", detail=f"{e.detail}; the map was learnt from {learnt}")
 
 
 def _along(camera: str, found: Moves, known: Map, seen: Windows) -> tuple[Offset, ...]:

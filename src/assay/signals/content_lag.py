@@ -22,6 +22,7 @@ from assay.signals.flow import Flow
 from assay.signals.lag_curve import Curve, Peaks, circular, coarse, huber, lead, peaks
 
 __all__ = [
+    "FEW",
     "Drift",
     "Estimate",
     "Map",
@@ -44,7 +45,7 @@ LONG: Final = 20.0
 """Seconds from which on an episode's two ends are estimated apart."""
 
 _PER_WINDOW: Final = 6  # blocks
-_FEW: Final = 8  # episodes; a map learnt from fewer must be surer
+FEW: Final = 8  # episodes; a map learnt from fewer must be surer
 _PREDICTS: Final = 0.05  # share of the best blocks' flow in unseen episodes, below which a map is worthless
 _LEAD, _LEAD_FEW = 1.5, 3.0  # z of the best lag over its rival in one window
 _AGREE: Final = 0.3  # cosine in one window
@@ -209,7 +210,7 @@ def windows(known: Map, flow: Flow, q: NDArray[Any], tq: NDArray[np.int64]) -> W
 
 
 def _usable(found: Peaks, known: Map) -> Bools:
-    lead = _LEAD if known.episodes >= _FEW else _LEAD_FEW
+    lead = _LEAD if known.episodes >= FEW else _LEAD_FEW
     sure = found.se * known.step <= _UNSURE * known.unit
     return (found.lead >= lead) & (found.score >= _AGREE) & sure & ~found.edge
 

@@ -125,14 +125,14 @@ CASES = (
     Case("no units", without_units, "abstain", reason="unresolved-unit"),
     Case("no state", lambda: teleop().without_stream("observation.state"), "abstain", reason="absent-stream"),
     Case("limits unknown", unlimited, "abstain", reason="no-reference"),
-    Case("holes where the elbow might be over", holed, "abstain", reason="undecided"),
+    Case("holes where the elbow might be over", holed, "abstain", reason="not-finite"),
     Case("between two sources' limits", lambda: between(""), "abstain", reason="limits-conflict"),
     Case("the sheet chose the wide source", lambda: between("a wider"), "pass"),
     Case("the sheet chose the narrow source", lambda: between("unitree_ros"), "fail", channel="left_elbow"),
 )  # fmt: skip
 
 
-@gate(code="RTG001", name="joint-limit-violation", reads=STATES)
+@gate(code="RTG001", name="joint-limit-violation", version=2, reads=STATES)
 def measure(ep: Episode, p: Params, joint_groups: Sequence[Joints]) -> Iterator[Outcome]:
     """Excess beyond the hard limit per frame, for angles and for shares of a range."""
     yield from (Abstain("absent-stream", "declared, not there", d.name) for d in ep.missing(*STATES))
@@ -174,7 +174,7 @@ def _evidence(
         narrow, wide = apart
     value, which, open_ = outside(x, narrow, wide, told["limit"])
     doubt = _both(body, joints, use, open_, narrow) if open_.any() else ""
-    reason = "limits-conflict" if doubt else "undecided"
+    reason = "limits-conflict" if doubt else "not-finite" if np.isnan(value).any() else "undecided"
     if doubt and _own_word(body, joints.joint[use], x, open_, told):
         reason = "claimed-body"
     return Evidence(

@@ -33,7 +33,7 @@ Dose: mean distance of the hand (or fingertip) from where it should be, cm.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -43,7 +43,7 @@ from assay.features.hands import group_of
 from assay.gate import UNKNOWN, Abstain, Case, Evidence, Fact, Outcome, gate, param
 from assay.model import Episode, Listing, Role
 from assay.signals.likeness import likeness, shape_of
-from assay.signals.posture import Poses
+from assay.signals.posture import Poses, recorded
 from assay.signals.reach import Grips, HandMap, Sources
 from assay.synth.reaches import FINGERED, hanging, known_map, moved, reach, scaled, shaken
 
@@ -57,6 +57,16 @@ class Params:
     missing: float = param(0.01, "1", "a mean over 99 % of the frames is still a mean of the clip")
     other: float = param(0.3, "1", "true sources follow their own robot best, on eleven of eleven clips; of "
                          "110 exchanged ones 107 gain more than this", judged=True)  # fmt: skip
+
+
+def wristless() -> Episode:
+    """A clean clip without the columns of the wrists, under a body that has them."""
+    ep = reach()
+    joints = ep.streams[0]
+    keep = [i for i, name in enumerate(joints.names) if "wrist" not in name]
+    return ep.with_stream(
+        replace(joints, x=joints.x[:, keep], channels=tuple(joints.channels[i] for i in keep))
+    )
 
 
 CASES = (
@@ -94,6 +104,7 @@ CASES = (
     Case("another subject's map", reach, "abstain", reason="not-calibrated",
          models=known_map("another robot")),
     Case("no human source", lambda: reach(human=False), "abstain", reason="no-reference", models=known_map()),
+    Case("wrists that no column records", wristless, "abstain", reason="unresolved-names"),
     Case("no base pose", lambda: reach().without_stream("root"), "abstain", reason="absent-stream"),
 )  # fmt: skip
 
@@ -132,7 +143,7 @@ def measure(
     model = (hand_map or {}).get(group) or {"map": None, "held": None}
     if model["map" if grips.thing is None else "held"] is None:
         taught = "how the hands map" if grips.thing is None else "how objects are held"
-        yield Abstain("not-calibrated", f"no other clip of {group} taught {taught}", poses.stream)
+        yield Abstain("not-calibrated", f"no clip of another motion of {group} taught {taught}", poses.stream)
         return
     handled = segments.handled if segments is not None else np.full(len(poses.t), UNKNOWN)
     seen = Seen(poses.t, poses.stream, grips, source_hands, HandMap.of(model["map"]), model["held"], handled,
@@ -152,10 +163,21 @@ def _missing(ep: Episode, poses: Poses | None, grips: Grips | None, source: Sour
     if poses is None:
         return Abstain("unresolved-names", "no joint of the body is named, or no unit is known")
     if source is not None and grips is not None:
-        return None
+        return _hanging_on(poses)
     if not poses.base:
         return Abstain("not-declared" if ep.by_role(Role.BASE_POSE) else "absent-stream", poses.why)
     there = ep.by_role(Role.HUMAN_BODY)
     why = "its wrists or how its clock relates to the robot's are not known" if there else "there is none"
     untimed = "" if poses.timed else ", and the rate (fps) is not stated"
     return Abstain("no-reference", f"hands are held to those of the human source: {why}{untimed}")
+
+
+def _hanging_on(poses: Poses) -> Abstain | None:
+    """Where no hand's place is known: the joints that it hangs on and that no column records."""
+    if any(recorded(poses.tree, link, poses.known) for link in poses.hands):
+        return None
+    tree, ends = poses.tree, np.array([poses.tree.index(link) for link in poses.hands])
+    column = tree.column[tree.ancestors(ends)]
+    names = [tree.joints[i] for i in sorted(set(column[column >= 0].tolist())) if not poses.known[i]]
+    said = f"hands hang on joints that no column records ({', '.join(names[:6])}): is it a body without them?"
+    return Abstain("unresolved-names", said, poses.stream)

@@ -153,7 +153,7 @@ CASES = (
 )  # fmt: skip
 
 
-@gate(code="RTG007", name="joint-overspeed", version=2, reads=(*STATES, Role.BASE_POSE))
+@gate(code="RTG007", name="joint-overspeed", version=3, reads=(*STATES, Role.BASE_POSE))
 def measure(ep: Episode, p: Params, joint_groups: Sequence[Joints], poses: Poses | None) -> Iterator[Outcome]:
     """Ratio of joint speed to rated speed, the largest over the joints; and of the base to what bodies do."""
     yield from _base(p, poses)
@@ -235,7 +235,7 @@ def _evidence(
     slow, fast = slow[use], fast[use]
     value, which, narrow, open_ = fastest(moved, p.window, fast, slow, p.limit)
     names = joints.names if len(use) == len(joints.names) else tuple([joints.names[i] for i in use.tolist()])
-    scope, doubt, reason = None, "", "undecided"
+    scope, doubt, reason = None, "", "undecided" if np.isfinite(x).all() else "not-finite"
     if open_.any():
         scope = np.where(open_, UNKNOWN, IN)
         value = np.where(open_, narrow, value)

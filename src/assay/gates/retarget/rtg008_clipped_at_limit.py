@@ -150,7 +150,7 @@ CASES = (
 )  # fmt: skip
 
 
-@gate(code="RTG008", name="clipped-at-limit", version=2, reads=(*STATES, Role.HUMAN_BODY))
+@gate(code="RTG008", name="clipped-at-limit", version=3, reads=(*STATES, Role.HUMAN_BODY))
 def measure(
     ep: Episode, p: Params, joint_groups: Sequence[Joints], poses: Poses | None, stance: Stance | None,
     followed: Followed | None,
@@ -227,6 +227,7 @@ def _told(of: Columns, joints: Joints, named: tuple[str, ...]) -> Any:
         value[holed] = np.nan
         return Evidence(
             value, of.t0, of.t1, "s", stream=joints.stream, which=which, channels=named, channel=channel,
+            reason="not-finite" if holed.any() else "undecided",
             scope=np.where(excused & ~holed, OUT, IN) if excused.any() else None, **rest,
         )  # fmt: skip
 

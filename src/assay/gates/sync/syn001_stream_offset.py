@@ -24,14 +24,15 @@ the sheet's evidence says; of claps two have to agree, at one end or at both, si
 it is a figure without a verdict. *content*: the motion of picture blocks against the motion that the joints
 predict, by a map learnt from the corpus's other episodes; windows of 3 s have to agree, no other lag may fit,
 and no window of 1 or 3 s may show less of the predicted motion at that lag than hardly any of the corpus's
-does. Content tells the deviation from the corpus's median, start and end apart in episodes of 20 s or more;
-with a declared offset of the camera (``[cameras.NAME] offset`` and ``offset_u``) also the absolute one,
-unless pictures and joints show a lag of which that is more than 120 ms off; without it the absolute one is
-bounded only and takes no part in the verdict. Streams without pictures: the way of a tracked hand against
-that of its arm's joints, knocks in sound against those of a force, within a second; a hand that leads a robot
-is reported only, as the controller's delay is part of it. The limit is one picture period, at most 1/30 s.
-Where stamps are nominal (index / fps, which says nothing about when anything happened) and content cannot
-tell, the gate abstains. It is n/a only where the sheet declares one clock and the kind is simulation.
+does; where two such windows show as much as usual at one other lag, that lag is judged. Content tells the
+deviation from the corpus's median, start and end apart in episodes of 20 s or more; with a declared offset of
+the camera (``[cameras.NAME] offset`` and ``offset_u``) also the absolute one, unless pictures and joints show
+a lag of which that is more than 120 ms off; without it the absolute one is bounded only and takes no part in
+the verdict. Streams without pictures: the way of a tracked hand against that of its arm's joints, knocks in
+sound against those of a force, within a second; a hand that leads a robot is reported only, as the
+controller's delay is part of it. The limit is one picture period, at most 1/30 s. Where stamps are nominal
+(index / fps, which says nothing about when anything happened) and content cannot tell, the gate abstains. It
+is n/a only where the sheet declares one clock and the kind is simulation.
 
 Source: own measurement on 24 real episodes (docs/power/SYN001.md); yanlai00/bridge_data_robot_infra#1
 (images one or two steps late), almond-bot/axol PR 34 and unitreerobotics/xr_teleoperate#22 (rows that are
@@ -41,7 +42,10 @@ Blind spots: Stamps made at receipt hold the transport's delay, which no stamp s
 stays open by how much stamps are late, up to their log, and whether they are early where the way to the log
 is longer than the limit. A lateness that a whole corpus shares needs a clap or a declared offset. Content
 cannot tell still scenes, gaits of one rhythm, cameras that do not see the robot, or what only a few episodes
-teach.
+teach. It tells the usual lag, not that of every moment: on a camera whose motion joints predict well, what
+can hide is late by two pictures for less than 3 s, by five for half a second, or lies where the robot hardly
+moves, at an end too (docs/power/SYN001.md); where joints predict less, longer stretches hide. Foreign
+pictures beside joints that rest contradict nothing.
 
 Dose: shift of a camera's stamps, 10 to 100 ms; shift of its pictures, 0.5 to 5 frames; drift, 0.1 to 1 %.
 """
@@ -87,11 +91,11 @@ class Params:
     believed: float = param(BELIEVED, "s", "content runs 83 ms after a real G1's joints; estimators differ")
 
 
-def _seen(*seconds: float, u: float = 0.008, why: str = "") -> dict[str, Any]:
-    """What content says at the ends (or of the whole); NaN is an end that it cannot tell."""
+def _seen(*seconds: float, u: float = 0.008, why: str = "", open_: str = "still") -> dict[str, Any]:
+    """What content says at the ends (or of the whole); NaN is an end that it cannot tell (why: ``open_``)."""
     long = 10.0 / max(len(seconds), 1)
     parts = tuple(
-        Estimate(x, u, "" if np.isfinite(x) else "still", t0=i * long, t1=(i + 1) * long)
+        Estimate(x, u, "" if np.isfinite(x) else open_, t0=i * long, t1=(i + 1) * long)
         for i, x in enumerate(seconds)
     )
     return {"content": {CAMERA: Content(ends=parts, why=why)}}
@@ -137,6 +141,8 @@ CASES = (
          features=lambda: _seen(0.0, 0.06)),
     Case("content: cannot tell the end", teleop, "abstain", reason="undecided",
          features=lambda: _seen(0.0, np.nan)),
+    Case("content: a map of few episodes cannot tell the end", teleop, "abstain", reason="not-calibrated",
+         features=lambda: _seen(0.0, np.nan, open_="not-calibrated")),
     Case("content: a stretch speaks against the rest", teleop, "abstain", reason="undecided",
          features=lambda: _against(4.0, 5.5)),
     Case("not calibrated", teleop, "abstain", reason="not-calibrated",
@@ -196,7 +202,7 @@ def not_applicable(ep: Episode, p: Params) -> NotApplicable | None:
     return NotApplicable("one-clock", "sheet: sync, kind") if one else None
 
 
-@gate(code="SYN001", name="stream-offset", version=8, reads=[Role.CAMERA, *_JOINTS],
+@gate(code="SYN001", name="stream-offset", version=9, reads=[Role.CAMERA, *_JOINTS],
       not_applicable=not_applicable)  # fmt: skip
 def stream_offset(
     ep: Episode, p: Params, content: Mapping[str, Content], claps: Any, outside: Any, pair_lags: Any
@@ -293,6 +299,7 @@ def _by_content(
         np.abs(e.value), e.t0, e.t1, "s", _limit(camera, p), u=e.u, stream=camera.name, against=joints.name,
         channel="deviation" if offset is None else "absolute", note=_sense(e.value) + declared,
         doubt=e.doubt, by="content",
+        reason="not-calibrated" if any(x.why == "not-calibrated" for x in found) else "undecided",
     )  # fmt: skip
 
 
