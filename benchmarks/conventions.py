@@ -133,6 +133,17 @@ def at_rate(times: float) -> Wrong:
     return change
 
 
+def longer(times: float) -> Wrong:
+    """The clip with its base position in another unit."""
+    return lambda ep: base(ep, lambda p, quat: (p * times, quat))
+
+
+def raised(height: float) -> Wrong:
+    """The clip on an upper floor, which no convention explains."""
+    return lambda ep: base(ep, lambda p, quat: (p + np.array([0.0, 0.0, height]), quat))
+
+
+RAISED = {f"as declared, {h} m up (right: passes)": float(h) for h in (2, 6)}
 NEW = (-1, -1, -1)  # not among REAL-CLIPS' figures
 LEGS, ARMS = ("hip", "knee", "ankle"), ("shoulder", "elbow", "wrist")
 CORRUPTIONS = (
@@ -160,6 +171,10 @@ CORRUPTIONS = (
                "left-right", "arms", (13, 30, 0)),
     Corruption("ticks of 4096 declared radians", lambda e: joints(e, ticks), "unit", "ticks", NEW),
     Corruption("percent of the range declared radians", lambda e: joints(e, percent), "unit", "percent", NEW),
+    Corruption("base in centimetres declared metres", longer(100), "length-unit", "centimetres", NEW),
+    Corruption("base in millimetres declared metres", longer(1000), "length-unit", "millimetres", NEW),
+    Corruption("base in inches declared metres", longer(1 / 0.0254), "length-unit", "inches", NEW),
+    Corruption("base in feet declared metres", longer(1 / 0.3048), "length-unit", "feet", NEW),
     Corruption("twice the rate declared", at_rate(2.0), "rate", "Hz", NEW),
     Corruption("half the rate declared", at_rate(0.5), "rate", "Hz", NEW),
 )  # fmt: skip
@@ -175,6 +190,9 @@ TWO = (
     ("joints stored breadth-first, declared depth-first", "y up, position and rotation"),
     ("pitch signs of the legs", "degrees declared radians"),
     ("inverse quaternion", "joints stored breadth-first, declared depth-first"),
+    ("base in centimetres declared metres", "y up, position and rotation"),
+    ("base in centimetres declared metres", "degrees declared radians"),
+    ("base in millimetres declared metres", "xyzw declared wxyz"),
 )
 """Done in this order; a cure is looked for that names both."""
 
@@ -212,7 +230,7 @@ def outcome(found: Judgement, kind: str, cure: str) -> str:
 
 def confusion(data: Path, names: tuple[str, ...] = CORPORA) -> tuple[dict[str, Counter[str]], int, list[str]]:
     """Counts by corruption ("" for untouched), the number of clips, and what was wrong."""
-    rows: dict[str, Counter[str]] = {"": Counter(), **{c.name: Counter() for c in CORRUPTIONS}}
+    rows: dict[str, Counter[str]] = {n: Counter() for n in ("", *RAISED, *(c.name for c in CORRUPTIONS))}
     rows |= {f"{a}; {b}": Counter() for a, b in TWO}
     wrong, count = [], 0
     for corpus, ep in clips(data, *names):
@@ -238,6 +256,8 @@ def confusion(data: Path, names: tuple[str, ...] = CORPORA) -> tuple[dict[str, C
 
 def tried(ep: Episode) -> Iterator[tuple[str, Episode, str, str]]:
     yield "", ep, "", ""
+    for name, height in RAISED.items():
+        yield name, raised(height)(ep), "", ""
     for c in CORRUPTIONS:
         yield c.name, c.make(ep), c.kind, c.cure
 

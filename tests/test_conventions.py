@@ -1,11 +1,12 @@
 """Rival readings: orders of joints, what each corruption of a real clip is taken for, stored velocities."""
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks.conventions import CORRUPTIONS, confusion, judged, outcome
+from benchmarks.conventions import BY_NAME, CORRUPTIONS, confusion, judged, longer, outcome, raised
 from benchmarks.motion_clips import clips
 
 from assay import plugs
@@ -43,6 +44,28 @@ def test_one_wrong_convention_is_one_finding(corruption: object) -> None:
     assert len(found.findings) == 1
     told = "Hz" if corruption.kind == "rate" else "may follow from it"  # type: ignore[attr-defined]
     assert told in found.findings[0].note
+
+
+@pytest.mark.parametrize("height", [1.0, 2.0, 6.0, 30.0])
+def test_an_upper_floor_is_no_unit_of_length(height: float) -> None:
+    assert judged(raised(height)(squats())).verdict.status == "pass"
+
+
+@pytest.mark.parametrize("other", ["y up, position and rotation", "degrees declared radians"])
+def test_a_unit_of_length_beside_another_wrong_convention(other: str) -> None:
+    found = judged(BY_NAME[other].make(longer(100.0)(squats())))
+    assert len(found.findings) == 1
+    assert "centimetres" in found.findings[0].note
+    assert BY_NAME[other].cure in found.findings[0].note
+
+
+def test_a_statue_stands_in_any_unit() -> None:
+    ep = squats()
+    for name in ("joints", "root"):
+        stream = ep.stream(name)
+        assert stream is not None
+        ep = ep.with_stream(replace(stream, x=np.repeat(stream.x[:1], len(stream.x), axis=0)))
+    assert not judged(raised(2.0)(ep.without_stream("velocities"))).findings
 
 
 @pytest.mark.parametrize("rate", [25, 50, 60, 120, 500])

@@ -199,6 +199,29 @@ def test_limits_tell_the_two_orders_of_a_g1_apart() -> None:
     assert name_joints(np.zeros((5, 29)), G1, "model")[0] == model
 
 
+@pytest.mark.parametrize(
+    ("scale", "shift", "unit"),
+    [(180 / np.pi, 0.0, "degrees"), (2048 / np.pi, 0.0, "ticks of"), (2048 / np.pi, 2048.0, "ticks about")],
+)
+def test_joints_in_another_unit_are_named_and_the_unit_told(scale: float, shift: float, unit: str) -> None:
+    model = tuple(j.name for j in G1.joints)
+    isaac = tuple(f"{n}_joint" for n in ISAAC_G1)
+    for names in (model, isaac):
+        found, why = name_joints(limits_of(names) * scale + shift, G1, "any")
+        assert found == names, why
+        assert f"the values look like {unit}" in why
+        assert "not radians" in why
+    found, why = name_joints(np.full((5, 29), 0.2) * scale + shift, G1, "any")
+    assert found is None
+    assert unit in why
+
+
+def test_a_reversed_order_is_told_and_not_taken() -> None:
+    found, why = name_joints(limits_of(tuple(j.name for j in G1.joints)[::-1]), G1, "model")
+    assert found is None
+    assert "from the last column to the first, model order fits" in why
+
+
 def test_axes_tell_23_joints_apart() -> None:
     wristless = tuple(j.name for j in G1.joints if "wrist" not in j.name)
     assert name_joints(np.zeros((5, 23)), G1, "model", MAKE["AXES"])[0] == wristless

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
@@ -15,6 +15,10 @@ from assay.embodiment import Embodiment, cards, load
 from assay.embodiment.body import normalise
 
 __all__ = ["joint_axes", "name_joints", "robot_in"]
+
+Floats = NDArray[np.float64]
+Orders = Mapping[str, tuple[str, ...]]
+Named = tuple[tuple[str, ...] | None, str]
 
 _ROBOT: Final = re.compile(r"(?<![a-z0-9])(?:unitree_?)?(h1_2|g1|h1|gr1t?[12]?|talos|atlas)(?![0-9a-z])")
 
@@ -48,9 +52,7 @@ def joint_axes(names: Sequence[str]) -> str:
     return "".join(next((a for w, a in _AXES.items() if w in n), "?") for n in names)
 
 
-def name_joints(
-    q: NDArray[np.float64], body: Embodiment | None, usual: str, axes: str = ""
-) -> tuple[tuple[str, ...] | None, str]:
+def name_joints(q: NDArray[np.float64], body: Embodiment | None, usual: str, axes: str = "") -> Named:
     """Names for unnamed joint columns, and on what evidence.
 
     Args:
@@ -71,6 +73,8 @@ def name_joints(
     beyond = {order: _beyond(q, body, names) for order, names in fitting.items()}
     told = ", ".join(f"{order} {share:.1%}" for order, share in beyond.items())
     best, *others = sorted(fitting, key=lambda order: beyond[order])
+    if beyond[best] > _FEW and (read := _in_units(q, body, fitting, usual)):
+        return read
     text = f"joints of {body.name} in {best} order; values beyond limits: {told}"
     if axes:
         text += f"; axes {axes} agree"
@@ -79,13 +83,48 @@ def name_joints(
         if usual != "model" or fallback is None:
             return None, f"the limits of {body.name} do not tell the orders apart ({told})"
         return fitting[fallback], f"joints of {body.name} in {fallback} order, its writers' own ({told})"
-    if beyond[best] > _FEW:
-        return None, f"no known order keeps {body.name} within its limits ({told})"
-    return fitting[best], text
+    return (fitting[best], text) if beyond[best] <= _FEW else (None, _misfit(q, body, fitting, told))
+
+
+def _misfit(q: Floats, body: Embodiment, fitting: Orders, told: str) -> str:
+    """Why no order names the columns; the reversed one is only told, since no writer is known for it."""
+    turned = [order for order, names in fitting.items() if _beyond(q, body, names[::-1]) <= _FEW]
+    why = f"; read from the last column to the first, {turned[0]} order fits" if turned else ""
+    return f"no known order keeps {body.name} within its limits ({told}){why}"
+
+
+def _in_units(q: Floats, body: Embodiment, fitting: Orders, usual: str) -> Named | None:
+    """Names, or why none, in the first unit in which an order fits values that fit in none as they are.
+
+    The values stay as they are: they are judged as radians, and found not to be.
+    """
+    finite = q[np.isfinite(q)]
+    if np.abs(finite).max(initial=0.0) <= 2 * np.pi:
+        return None
+    for unit, scale, shift in _UNITS:
+        beyond = {order: _beyond(scale * q + shift, body, names) for order, names in fitting.items()}
+        best, *others = sorted(fitting, key=lambda order: beyond[order])
+        if beyond[best] > _FEW:
+            continue
+        told = ", ".join(f"{order} {share:.1%}" for order, share in beyond.items())
+        text = f"the values look like {unit}, not radians; beyond limits when read so: {told}"
+        if others and beyond[others[0]] - beyond[best] < _CLEAR:
+            if usual != "model" or "model" not in fitting:
+                return None, f"{text}, which does not tell the orders apart: write radians first"
+            best = "model"
+        return fitting[best], f"joints of {body.name} in {best} order; {text}"
+    return None
 
 
 _CLEAR: Final = 0.02
 _FEW: Final = 0.05
+_TICK: Final = 2 * np.pi / 4096
+_UNITS: Final = (
+    ("degrees", np.pi / 180, 0.0),
+    ("ticks of 4096 a turn", _TICK, 0.0),
+    ("ticks about 2048", _TICK, -np.pi),
+)
+"""How joints are written otherwise: times the first number, plus the second, is rad."""
 
 
 @lru_cache(maxsize=64)  # clips of one corpus share them

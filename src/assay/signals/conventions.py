@@ -22,7 +22,7 @@ from assay.embodiment.kinematics import compiled, points
 from assay.signals.own_side import astray, markers
 from assay.signals.readings import Joints, Motion, Reading, Turn
 
-__all__ = ["PAIRS", "costs", "legs_known"]
+__all__ = ["PAIRS", "costs", "legs_known", "without_stages"]
 
 Floats = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -68,7 +68,7 @@ class _Asked:
             places are fixed to, (k, 3) m in the links.
         sides: part → (a, 4) its markers among the places, (r,) the a of each reading; apart: m of `Markers`.
         soles: (v, s) sole points among the places, none where legs are not whole; radius: (s,) m.
-        base: (v,) how the base is read: order (b, 4), sign (b, 4) and y_up (b,) of `Turn`.
+        base: (v,) how the base is read: order (b, 4), sign (b, 4), y_up (b,), size (b,) of `Turn`.
         stands: (r,) the v of each reading.
     """
 
@@ -89,6 +89,7 @@ class _Asked:
     order: Index
     sign: Floats
     y_up: NDArray[np.bool_]
+    size: Floats
     stands: Index
 
 
@@ -120,7 +121,7 @@ def _asked(body: Embodiment, joint: tuple[int, ...], tried: tuple[Reading, ...],
         np.ascontiguousarray(both[:, 1:]), np.concatenate([np.zeros(0), *(s.radius for s in feet)]),
         np.ascontiguousarray(both[:, 0]),
         np.array([t.order for t in turns]), np.array([t.sign for t in turns]),
-        np.array([t.y_up for t in turns]), stands.reshape(-1),
+        np.array([t.y_up for t in turns]), np.array([t.scale for t in turns]), stands.reshape(-1),
     )  # fmt: skip
 
 
@@ -165,8 +166,25 @@ def _forest(
     return forest, tuple(names[link] for link, _ in places), np.array([p for _, p in places]), np.array(at)
 
 
-def costs(motion: Motion, tried: tuple[Reading, ...]) -> Floats:
-    """The cost of each reading, in nats; (r,). Terms that the clip cannot give are left out of all."""
+def without_stages(motion: Motion, tried: tuple[Reading, ...], margin: float) -> tuple[Reading, ...]:
+    """Readings without units of length that nothing but the height of the ground asks for.
+
+    Somebody on a stage or an upper floor stands as high in m as another one does in feet. What tells them
+    apart is the step of a resting sole: a unit must win by the margin (nats) without the height.
+    """
+    lengths = tuple(r for r in tried if r.kind == "length-unit")
+    if not lengths:
+        return tried
+    cost = costs(motion, (tried[0], *lengths), height=False)
+    kept = {r for r, c in zip(lengths, cost[1:], strict=True) if cost[0] - c > margin}
+    return tuple(r for r in tried if r.kind != "length-unit" or r in kept)
+
+
+def costs(motion: Motion, tried: tuple[Reading, ...], *, height: bool = True) -> Floats:
+    """The cost of each reading, in nats; (r,). Terms that the clip cannot give are left out of all.
+
+    ``height``: whether how far the soles rest from z = 0 counts.
+    """
     asked = _asked(motion.body, tuple(motion.joint.tolist()), tried, grounded=motion.p is not None)
     total: Floats = np.log(_beyond(motion.q, asked) + FLOORS[2])[asked.reads]
     if asked.forest is None:
@@ -176,7 +194,8 @@ def costs(motion: Motion, tried: tuple[Reading, ...]) -> Floats:
         share = astray(x, index, part, asked.apart)
         total += np.log(share + SIDES[part])[which]
     if len(asked.radius) and motion.p is not None and motion.quat is not None:
-        total += _grounded(x, asked, motion.p, motion.quat)[asked.stands]
+        terms = _grounded(x, asked, motion.p, motion.quat)
+        total += terms[:, : 4 if height else 3].sum(axis=1)[asked.stands]
     return total
 
 
@@ -204,15 +223,15 @@ def _over(q, take, scale, shift, lower, upper, found):  # type: ignore[no-untype
 
 
 def _grounded(x: Floats, asked: _Asked, p: Floats, quat: Floats) -> Floats:
-    """(v,) nats of the terms of soles among places x (n, k, 3) m, seen from the root, and base.
+    """(v, 4) nats of the terms of soles among places x (n, k, 3) m, seen from the root, and base.
 
     The base is p (n, 3) m and quat (n, 4) wxyz as declared.
     """
     v, n = len(asked.soles), len(x)
     slowest, lowest, tilted = np.empty((v, n // 2)), np.empty((v, n)), np.empty(v)
     compiled(_standing, _STANDING)[0](
-        x, asked.soles, asked.radius, p, quat, asked.base, asked.order, asked.sign, asked.y_up, slowest,
-        lowest, tilted,
+        x, asked.soles, asked.radius, p, quat, asked.base, asked.order, asked.sign, asked.y_up, asked.size,
+        slowest, lowest, tilted,
     )  # fmt: skip
     slowest.sort(axis=1)
     lowest.sort(axis=1)
@@ -220,19 +239,20 @@ def _grounded(x: Floats, asked: _Asked, p: Floats, quat: Floats) -> Floats:
     scatter = lowest[:, -1 - tenth] - lowest[:, tenth]
     off = np.abs(lowest[:, n // 2])
     terms = np.stack([slowest[:, (n // 2) // 2], scatter, tilted, off], axis=1)
-    return np.asarray(np.log(terms + _FLOORS).sum(axis=1))
+    return np.asarray(np.log(terms + _FLOORS))
 
 
 _STANDING: Final = (
     "void(float64[:,:,::1], int64[:,::1], float64[::1], float64[:,::1], float64[:,::1], int64[::1],"
-    " int64[:,::1], float64[:,::1], boolean[::1], float64[:,::1], float64[:,::1], float64[::1])"
+    " int64[:,::1], float64[:,::1], boolean[::1], float64[::1], float64[:,::1], float64[:,::1],"
+    " float64[::1])"
 )
 _HALF_SQUARE: Final = math.sqrt(0.5)
 
 
 # For each reading how far the slowest sole point gets in each pair, how high the lowest is at each moment,
 # and the share of moments with the base tilted.
-def _standing(x, feet, radius, p, quat, base, order, sign, y_up, slowest, lowest, tilted):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917
+def _standing(x, feet, radius, p, quat, base, order, sign, y_up, size, slowest, lowest, tilted):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917
     soles = len(radius)
     before, after = np.empty((soles, 3)), np.empty((soles, 3))
     for r in range(len(base)):
@@ -240,7 +260,7 @@ def _standing(x, feet, radius, p, quat, base, order, sign, y_up, slowest, lowest
         for t in range(len(x)):
             w, i = sign[own, 0] * quat[t, order[own, 0]], sign[own, 1] * quat[t, order[own, 1]]
             j, k = sign[own, 2] * quat[t, order[own, 2]], sign[own, 3] * quat[t, order[own, 3]]
-            ahead, aside, above = p[t, 0], p[t, 1], p[t, 2]
+            ahead, aside, above = size[own] * p[t, 0], size[own] * p[t, 1], size[own] * p[t, 2]
             if y_up[own]:  # what was up becomes y, turned by a quarter about x
                 w, i, j, k = w - i, w + i, j - k, j + k
                 w, i, j, k = w * _HALF_SQUARE, i * _HALF_SQUARE, j * _HALF_SQUARE, k * _HALF_SQUARE

@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 
 from assay.embodiment import Embodiment, Tree
 from assay.embodiment.body import normalise
+from assay.embodiment.kinematics import points
 
 __all__ = ["DECLARED", "Joints", "Motion", "Reading", "Turn", "breadth_first", "pairs", "readings"]
 
 Floats = NDArray[np.float64]
 Index = NDArray[np.intp]
-Kind = Literal["declared", "joint-order", "quaternion-order", "unit", "inverse-quaternion", "up-axis",
-               "left-right", "sign", "joint-set", "two"]  # fmt: skip
+Kind = Literal["declared", "joint-order", "quaternion-order", "unit", "length-unit", "inverse-quaternion",
+               "up-axis", "left-right", "sign", "joint-set", "two"]  # fmt: skip
 
 
 TURN: Final = 4096
@@ -73,17 +74,19 @@ class Joints:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A base read otherwise: quat' = sign * quat[order], then turned by a quarter about x if y is up."""
+    """A base read otherwise: quat' = sign * quat[order], p' = scale * p, then turned about x if y is up."""
 
     order: tuple[int, ...] = (0, 1, 2, 3)
     sign: tuple[float, ...] = (1.0, 1.0, 1.0, 1.0)
     y_up: bool = False
+    scale: float = 1.0
 
     def then(self, other: Turn) -> Turn:
         """The other reading of what this one makes; nothing is reordered once y is up."""
         assert not self.y_up
         sign = tuple(s * self.sign[i] for s, i in zip(other.sign, other.order, strict=True))
-        return Turn(tuple(self.order[i] for i in other.order), sign, other.y_up)
+        order = tuple(self.order[i] for i in other.order)
+        return Turn(order, sign, other.y_up, self.scale * other.scale)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,15 +149,40 @@ def readings(motion: Motion) -> tuple[Reading, ...]:
     # Read in too small a unit a body hardly moves, and a statue on its feet fits: sizes must call for it.
     largest = float(np.abs(motion.q).max(initial=0.0))
     sizes = (largest < np.radians(2 * np.pi) / 2, largest > 2 * np.pi, largest > TURN / 16, largest < 150)
-    return _rivals(motion.body, tuple(motion.joint.tolist()), sizes, motion.p is not None)
+    high = () if motion.p is None else _lengths(_height(motion.body), motion.p)
+    return _rivals(motion.body, tuple(motion.joint.tolist()), sizes, motion.p is not None, high)
 
 
 @lru_cache(maxsize=64)
 def _rivals(
-    body: Embodiment, joint: tuple[int, ...], sizes: tuple[bool, ...], based: bool
+    body: Embodiment, joint: tuple[int, ...], sizes: tuple[bool, ...], based: bool, high: tuple[Reading, ...]
 ) -> tuple[Reading, ...]:
-    bases = _BASES if based else ()
+    bases = (*high, *_BASES) if based else ()
     return (DECLARED, *_orders(body, joint), *_units(body, joint, sizes), *_sides(body, joint), *bases)
+
+
+def _lengths(height: float, p: Floats) -> tuple[Reading, ...]:
+    """Units in which the base's height is between half and twice that of the body on straight legs.
+
+    Only of a base that is higher than that in m, along either axis that may be up: a unit cannot be told
+    from a step alone, and whoever sits still slides in none.
+    """
+    up = np.median(np.abs(p[:, 1:]), axis=0) if len(p) else np.zeros(2)
+    return tuple(
+        reading for reading, scale in _LENGTHS
+        if any(u > 2 * height and height / 2 < scale * u < 2 * height for u in up.tolist())
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=64)
+def _height(body: Embodiment) -> float:
+    """From the lowest sole to the root with all joints at zero, m; inf where no sole is known."""
+    if body.tree is None or not body.soles:
+        return np.inf
+    links = tuple(sole.link for sole in body.soles for _ in sole.points)
+    local = np.concatenate([sole.points for sole in body.soles])
+    x = points(body.tree, np.zeros((1, len(body.tree.joints))), None, None, links, local)
+    return float(-x[..., 2].min())
 
 
 @lru_cache(maxsize=64)
@@ -254,6 +282,15 @@ def _mirrored(name: str, names: list[str], own: int) -> int:
     return names.index(twin) if twin in names else own
 
 
+_LENGTHS: Final = tuple(
+    (Reading("length-unit", f"base position in {unit} ({cure})", None, Turn(scale=scale)), scale)
+    for unit, cure, scale in (
+        ("centimetres", "divide it by 100", 0.01),
+        ("millimetres", "divide it by 1000", 0.001),
+        ("inches", "times 0.0254", 0.0254),
+        ("feet", "times 0.3048", 0.3048),
+    )
+)
 _BASES: Final = (
     Reading("quaternion-order", "xyzw, not wxyz", None, Turn((3, 0, 1, 2))),
     Reading("quaternion-order", "wxyz, not xyzw", None, Turn((1, 2, 3, 0))),

@@ -14,7 +14,7 @@ from assay.embodiment.rotation import about, rotate
 from assay.model import Channel, Clock, Episode, Kind, Role, Stream
 from assay.signals.readings import breadth_first
 
-__all__ = ["at_rate", "foreign", "shuffled", "squats", "swapped", "undeclared", "unpaced"]
+__all__ = ["at_rate", "foreign", "longer", "shuffled", "squats", "swapped", "undeclared", "unpaced"]
 
 POSE = tuple(Channel(n, "m" if n in "xyz" else "1") for n in ("x", "y", "z", "qw", "qx", "qy", "qz"))
 
@@ -88,6 +88,15 @@ def at_rate(times: float) -> Episode:
     """The squats whose stored velocities are those of another rate."""
     v = squats().streams[1]
     return squats().with_stream(replace(v, x=v.x * times))
+
+
+def longer(times: float, up: float = 0.0) -> Episode:
+    """The squats on a floor ``up`` m high, with a base position so many times as long."""
+    root = squats().stream("root")
+    assert root is not None
+    x = np.array(root.x)
+    x[:, :3] = times * (x[:, :3] + [0.0, 0.0, up])
+    return squats().with_stream(replace(root, x=x))
 
 
 def undeclared() -> Episode:
