@@ -143,7 +143,8 @@ def measure(
     model = (hand_map or {}).get(group) or {"map": None, "held": None}
     if model["map" if grips.thing is None else "held"] is None:
         taught = "how the hands map" if grips.thing is None else "how objects are held"
-        yield Abstain("not-calibrated", f"no clip of another motion of {group} taught {taught}", poses.stream)
+        untaught = Abstain("not-calibrated", f"no other clip of {group} taught {taught}", poses.stream)
+        yield _hanging_on(poses) or untaught
         return
     handled = segments.handled if segments is not None else np.full(len(poses.t), UNKNOWN)
     seen = Seen(poses.t, poses.stream, grips, source_hands, HandMap.of(model["map"]), model["held"], handled,
@@ -163,7 +164,7 @@ def _missing(ep: Episode, poses: Poses | None, grips: Grips | None, source: Sour
     if poses is None:
         return Abstain("unresolved-names", "no joint of the body is named, or no unit is known")
     if source is not None and grips is not None:
-        return _hanging_on(poses)
+        return None
     if not poses.base:
         return Abstain("not-declared" if ep.by_role(Role.BASE_POSE) else "absent-stream", poses.why)
     there = ep.by_role(Role.HUMAN_BODY)
