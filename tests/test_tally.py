@@ -178,3 +178,13 @@ def test_gates_that_were_left_out_are_named() -> None:
     assert unlock["reason"] == "not-run"
     assert unlock["detail"].startswith("not run: INT001, INT002, ")
     assert unlock["detail"].endswith("INT008 and 2 more")
+
+
+def test_a_wrong_convention_is_the_first_cause() -> None:
+    """What follows from it is in as many episodes, or in more."""
+    tally = Tally()
+    for codes in (("RTG001", "RTG005", "RTG012"), ("RTG001",)):
+        tally.add(episode(*(verdict("fail", "reject", code) for code in codes)))
+    assert [(row["gate"], row["episodes"]) for row in tally.causes()] == [
+        ("RTG012", 1), ("RTG001", 2), ("RTG005", 1),
+    ]  # fmt: skip

@@ -14,6 +14,7 @@ __all__ = ["Decision", "Tally", "decide"]
 Decision = Literal["accepted", "rejected", "unmeasured"]
 _STATUSES: Final = ("pass", "fail", "abstain", "n/a", "error")
 
+_FIRST: Final = ("RTG012",)
 _NAMED: Final = 8
 """Gates named where several were not run."""
 
@@ -131,9 +132,13 @@ class Tally:
     def causes(self) -> list[dict[str, Any]]:
         """What rejected the most episodes, each with the stream and channel where it clusters.
 
+        A wrong convention comes first: other causes may follow from it.
+
         Where verdicts have several channels, ``channel`` is empty and ``channels`` their number.
         """
-        ranked = sorted(self._causes.items(), key=lambda item: (-item[1].total(), item[0]))
+        ranked = sorted(
+            self._causes.items(), key=lambda item: (item[0] not in _FIRST, -item[1].total(), item[0])
+        )
         rows = []
         for gate, places in ranked:
             (stream, channel), n = _ranked(places)[0]
