@@ -143,7 +143,9 @@ def measure(
     model = (hand_map or {}).get(group) or {"map": None, "held": None}
     if model["map" if grips.thing is None else "held"] is None:
         taught = "how the hands map" if grips.thing is None else "how objects are held"
-        untaught = Abstain("not-calibrated", f"no other clip of {group} taught {taught}", poses.stream)
+        untaught = Abstain(
+            "not-calibrated", f"no clip of another motion of {group} taught {taught}", poses.stream
+        )
         yield _hanging_on(poses) or untaught
         return
     handled = segments.handled if segments is not None else np.full(len(poses.t), UNKNOWN)
