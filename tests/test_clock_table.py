@@ -69,3 +69,5 @@ def test_text_says_how_well_late_and_how_far() -> None:
     assert "4 ms late, 0.22 cm at the hand" in text
     assert "drift 12 ± 3 ppm" in text
     assert "29.97 Hz, jitter 0.3 ms" in text
+    by_content = "\n".join(clock_text([row | {"by": "content", "settled": "bounded"}], 120))
+    assert "bounded to ± 0.8 ms by content, the usual lag over windows of 3 s" in by_content

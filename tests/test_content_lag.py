@@ -153,7 +153,16 @@ def test_a_stretch_that_speaks_against_the_episode_is_seen() -> None:
         assert sum(bool(f) or s for f, s in zip(found, silent, strict=True)) >= 10
         near = [d for f in found for d in f if d.t1 > first and d.t0 < end]
         assert len(near) >= 0.8 * sum(map(len, found))
-        assert all(d.why == "undecided" and np.isnan(d.seconds) for d in near)
+        assert all(d.why == "undecided" and np.isnan(d.seconds) for f in found for d in f[:1])
+
+
+def test_the_lag_that_a_stretch_agrees_on_is_told() -> None:
+    rig = Rig(noise=0.5)
+    found = [against(taught(rig), strayed(rig.take(100 + i), 3.0, 6.5)) for i in range(8)]
+    told = [d.seconds for f in found for d in f if not d.why]
+    assert len(told) >= 2
+    assert told == pytest.approx([0.3] * len(told), abs=0.02)
+    assert all(f[0].why for f in found if f), "what speaks against the episode stays open beside it"
 
 
 # ------------------------------------------------------------------------------------------------- silence

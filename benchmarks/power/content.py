@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 from benchmarks.power.clips import Base
 from benchmarks.power.films import reordered
+from benchmarks.power.stretches import stretches
 from benchmarks.power.trials import interval, look
 
 from assay import plugs
@@ -30,8 +31,8 @@ def content_page(bases: Sequence[Base]) -> str:
     real, simulated = ([b for b in bases if b.set == short] for short in ("g1v", "gr1"))
     models = _models(real)
     parts = (
-        [_HEAD, _intro(real)], _shifts(real, models), [_unrelated(real, models)], _lost(real, models),
-        [_rate(real)], [_simulated(simulated)],
+        [_HEAD, _intro(real)], _shifts(real, models), [_unrelated(real, models)],
+        stretches(real, models, _features), _lost(real, models), [_rate(real)], [_simulated(simulated)],
     )  # fmt: skip
     return "\n\n".join("\n".join(part).rstrip() for part in parts) + "\n"
 

@@ -66,7 +66,7 @@ class Content:
 
     Attributes:
         ends: one `Estimate` (whole) or two (start, end); offsets of those that speak: `by_end`.
-        doubts: a silent `Estimate` for each stretch that speaks against them.
+        doubts: a silent `Estimate` for each stretch that speaks against them, and one of its lag if known.
         offsets: lags along the episode for a drift: the ends, or one per 10 s of a long episode.
         run: the drift by content; steps: places where the lag may step, as where pictures are missing.
         seconds: length of what was looked at.

@@ -81,7 +81,7 @@ class Timing:
     cure: str = ""
 
 
-@feature(reads=tuple(role for role in Role if role not in _UNTIMED), version=4)
+@feature(reads=tuple(role for role in Role if role not in _UNTIMED), version=5)
 def timing(
     ep: Episode, ticks: Any, apart: Any, held: Any, claps: Any, outside: Any, content: Any, poses: Any
 ) -> tuple[Timing, ...]:
@@ -107,7 +107,7 @@ def timing(
         clock = clocks.get(group[stream.name])
         ways = [waits[group[s.name]] for s in (stream, reference)]
         row = _row(ep, stream, reference, clock, mine, ways)
-        row = replace(row, **rhythm.get(group[stream.name], {}))
+        row = _but(replace(row, **rhythm.get(group[stream.name], {})), content)
         rows.append(_with_more(row, clock, outside, ep.meta, speed, others))
     return tuple(_with_strays(rows, outside, ep))
 
@@ -128,6 +128,14 @@ def _credible(ep: Episode, content: Any) -> Episode:
     lags = {f"cameras/{name}/offset": getattr(c, "lag", np.nan) for name, c in seen.items()}
     wrong = {k for k, lag in lags.items() if abs(lag - (ep.meta.get(k) or 0.0)) > BELIEVED}
     return replace(ep, meta={k: v for k, v in ep.meta.items() if k not in wrong}) if wrong else ep
+
+
+def _but(row: Timing, content: Any) -> Timing:
+    """The row with the stretches of which the pictures speak against the episode's usual lag."""
+    seen = content.get(row.stream) if isinstance(content, Mapping) and row.by == "content" else None
+    against = [d.detail for d in getattr(seen, "doubts", ()) if d.why]
+    detail = "; ".join((row.detail, "but not of every moment", *against))
+    return replace(row, settled="bounded", detail=detail) if against else row
 
 
 def _sensors(streams: Sequence[Stream], group: Mapping[str, str]) -> list[tuple[Stream, list[str]]]:

@@ -23,11 +23,15 @@ Row = Mapping[str, Any]
 
 
 def said_of(row: Row) -> str:
-    """``measured to ± 2.4 ms by claps``; ± is two standard uncertainties."""
+    """``measured to ± 2.4 ms by claps``; ± is two standard uncertainties.
+
+    By content it is the usual lag: what lasts for less than a second or two does not change it.
+    """
     if row["settled"] == "assumed" or row["u"] is None:
         return str(row["settled"])
     spread = number(_rounded(1e3 * COVERAGE * row["u"]))
-    return f"{row['settled']} to ± {spread} ms by {row['by']}"
+    usual = ", the usual lag over windows of 3 s" if row["by"] == "content" else ""
+    return f"{row['settled']} to ± {spread} ms by {row['by']}{usual}"
 
 
 def lag_of(row: Row) -> str:
