@@ -23,6 +23,7 @@ from assay.report.formats import verdict_lines
 from assay.store import Run
 from assay.synth import retime, teleop
 from assay.view import Moment, View, text_of, view_of
+from assay.view.choice import told_apart
 from assay.view.moment import _covering, moment_of
 from assay.view.seen import _named, _view
 from tiny_corpus import tiny_corpus
@@ -125,23 +126,18 @@ def test_the_samples_are_those_of_the_evidence_that_is_worst(tmp_path: Path) -> 
     assert all(m.beyond)
 
 
-def test_two_claims_about_one_camera_are_told_apart(tmp_path: Path) -> None:
-    ran = run(RECORDED, out=tmp_path / "run", gates="SYN001", jobs=1, decode="none")
-    seen = view_of(ran, "run")
-    (row,) = seen.verdicts
-    camera, receipt, paired = "/camera/image/compressed", "received", "pictures taken after"
-    assert [(receipt in s["note"], paired in s["note"]) for s in row["spans"]] == [
-        (True, False),
-        (False, True),
+def test_two_claims_about_one_camera_are_told_apart() -> None:
+    def claim(note: str, channel: str = "camera") -> dict[str, str]:
+        return {"gate": "SYN001", "stream": "/camera/image", "channel": channel, "note": note}
+
+    told = told_apart([claim("after their receipt"), claim("after the joints"), claim("alone", "other")])
+    assert [f["channel"] for f in told] == [
+        "camera (after their receipt)",
+        "camera (after the joints)",
+        "other",
     ]
-    labels = [part for part in row["says"].split("; ") if camera in part]
-    assert (receipt in labels[0], paired in labels[1]) == (True, True)
-    assert row["says"].count(paired) == 1
-    assert seen.moment is not None
-    assert receipt in seen.moment.note
-    said = list(text_of(seen))
-    assert max(map(len, said)) <= 80
-    assert receipt in " ".join(said[said.index("") + 4 :])
+    assert [f["note"] for f in told] == ["", "", "alone"]
+    assert told_apart([claim("alone"), claim("alone")]) == [claim("alone"), claim("alone")]
 
 
 def test_a_channel_with_one_claim_keeps_its_short_name(done: Run) -> None:
@@ -281,10 +277,24 @@ def test_the_end_of_a_path_names_an_episode_and_a_slip_gets_the_nearest(done: Ru
     several.__dict__["episodes"] = pa.table({"subject": ["a/high", "b/high", "b/low"]})
     assert _named(several, "low") == "b/low"
     assert _named(several, "a/high") == "a/high"
-    with pytest.raises(UsageError, match=r"several episodes end so \(found high, expected a/high or b/high"):
+    with pytest.raises(UsageError, match=r"called so \(found high, expected a/high or b/high"):
         _named(several, "high")
     with pytest.raises(UsageError, match=r"no such episode \(found b/lo, expected b/low"):
         _named(several, "b/lo")
+
+
+def test_a_number_or_a_word_names_an_episode(done: Run) -> None:
+    several = Run(done.path)
+    ids = ["episode_000000", "episode_000003", "episode_000013", "x/Disco_dance_01", "x/walk_01", "x/walk_02"]
+    several.__dict__["episodes"] = pa.table({"subject": ids})
+    names = ("000003", "3", "13", "0", "disco", "walk_01", "2")
+    found = [_named(several, name) for name in names]
+    assert found == [ids[1], ids[1], ids[2], ids[0], ids[3], ids[4], ids[5]]
+    for name in ("walk", "01", "1"):
+        with pytest.raises(UsageError, match="several episodes are called so"):
+            _named(several, name)
+    with pytest.raises(UsageError, match="no such episode"):
+        _named(several, "isc")
 
 
 def test_what_each_gate_is_missing_stands_beside_it() -> None:
