@@ -170,3 +170,10 @@ def test_wrong_use_writes_nothing(corpora: dict[str, Path], tmp_path: Path) -> N
     (tmp_path / "there").mkdir()
     with pytest.raises(UsageError, match="exists"):
         inject(corpus, tmp_path / "there", [("nan", 3)])
+
+
+def test_the_help_names_every_defect() -> None:
+    from assay.cli.looking import inject as command
+
+    said = (command.__doc__ or "").partition("NAME is one of")[2].strip().rstrip(".").split(",")
+    assert [name.strip() for name in said] == list(FAULTS)

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from assay.gate import Abstain
-from assay.model import Clock, Episode, Role
+from assay.model import Clock, Episode, Role, Stream
 from assay.signals.dynamics import LEAST, LEAST_RATE, Dynamics, mass_known
 from assay.signals.feet import stamps
 from assay.signals.ground import Ground
@@ -16,8 +16,9 @@ from assay.signals.intervals import period
 from assay.signals.posture import Poses
 from assay.signals.stance import SHAKY, Stance
 
-__all__ = ["no_dynamics", "no_ground", "no_soles", "no_source"]
+__all__ = ["no_dynamics", "no_ground", "no_rate", "no_soles", "no_source"]
 
+_NO_RATE: Final = "the rate of {} is not stated (fps = in its part of the sheet)"
 LEAST_STANCE: Final = 0.05
 """Share of frames with a standing foot below which the source says nothing (a walk has 55 to 65 %)."""
 
@@ -69,14 +70,23 @@ def _unused(ep: Episode) -> str:
     """Why a human source that may be there is of no use: each has a cure of its own."""
     why = "there is none"
     for stream in ep.by_role(Role.HUMAN_BODY):
-        nominal = stream.clock is Clock.NOMINAL
         if human_feet(stream) is None:
             why = f"{stream.name} has no joints named as feet, in metres and in the world's frame"
-        elif stamps(stream.t, float(stream.rate) if stream.rate else None, nominal=nominal) is None:
-            why = f"the rate of {stream.name} is not stated (fps = in its part of the sheet)"
+        elif _rateless(stream):
+            why = _NO_RATE.format(stream.name)
         else:
             why = f"{stream.name} has no place on the robot's clock (offset = in its part of the sheet)"
     return why
+
+
+def no_rate(ep: Episode) -> str:
+    """Which human has no place on the robot's clock because nobody states its rate; empty where none has."""
+    return next((_NO_RATE.format(s.name) for s in ep.by_role(Role.HUMAN_BODY) if _rateless(s)), "")
+
+
+def _rateless(stream: Stream) -> bool:
+    rate = float(stream.rate) if stream.rate else None
+    return stamps(stream.t, rate, nominal=stream.clock is Clock.NOMINAL) is None
 
 
 def no_ground(ep: Episode, poses: Poses | None, ground: Ground | None) -> Abstain | None:

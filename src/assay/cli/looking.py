@@ -93,7 +93,13 @@ def inject(
     layout: Annotated[str | None, typer.Option("--as", metavar="V", help="v2.1 or v3.0 [as it is].")] = None,
     as_json: JsonOpt = False,
 ) -> int:
-    """Copy a corpus with a defect of known size planted in one episode."""
+    """Copy a LeRobot set with defects of known size planted in one episode.
+
+    Other formats are not written. NAME is one of clip-at-limit, over-limit, nan, frozen-state,
+    timestamp-rate, timestamp-gap, clock-step, video-shift, video-cut, video-short, video-freeze,
+    video-reencode, dead-channel, action-copy, duplicate-column, stale-statistics, wrong-length,
+    wrong-pointer, missing-file, count-lie, split-lie, leaked-take, label.
+    """
     from assay.inject import inject as plant
     from assay.inject import parse_defect
     from assay.terminal import planted

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -118,23 +119,36 @@ def _unjudged(episode: EpisodeOfRun, at: int, first: int) -> tuple[Moment | None
 
 
 def _named(run: Run, name: str) -> str:
-    """The episode's id: as given, or the only one whose path ends so; an unknown name gets the nearest ones.
+    """The episode's id: as given, or the only one that is meant; an unknown name gets the nearest ones.
+
+    It may be the end of a path, else the number at the end of an id, else one or more whole words of it.
 
     Raises:
-        UsageError: if the run has no such episode, or several end so.
+        UsageError: if the run has no such episode, or several may be meant.
     """
     ids: list[str] = run.episodes["subject"].to_pylist()
     if name in ids:
         return name
-    ends = [one for one in ids if name and one.endswith(f"/{name}")]
+    ends = _meant(ids, name)
     if len(ends) == 1:
         return ends[0]
     nearest = ends or difflib.get_close_matches(name, ids, 3, 0.5)
     if not nearest:
         return name  # which the run refuses
-    what = "several episodes end so" if ends else "the run has no such episode"
+    what = "several episodes are called so" if ends else "the run has no such episode"
     raise UsageError(what, where=str(run.path), found=name, expected=" or ".join(nearest[:3]),
                      remedy="assay verdicts lists the episodes of a run")  # fmt: skip
+
+
+def _meant(ids: Sequence[str], name: str) -> list[str]:
+    """The ids that a short name may stand for: by the strictest way that finds any."""
+    word = re.compile(rf"(?<![^\W_]){re.escape(name)}(?![^\W_])", re.IGNORECASE)
+    digits = name.lstrip("0") or "0"
+    number = re.compile(rf"(?<!\d)0*{digits}$" if name.isdecimal() and name.isascii() else r"(?!)")
+    path = re.compile(rf"/{re.escape(name)}\Z")
+    ways = (path.search, number.search, word.search)
+    found = ([one for one in ids if way(one)] for way in ways) if name else iter(())
+    return next(filter(None, found), [])
 
 
 def _told(row: dict[str, Any], findings: Sequence[Row], refused: bool) -> dict[str, Any]:

@@ -46,6 +46,7 @@ from assay.signals.likeness import likeness, shape_of
 from assay.signals.posture import Poses, recorded
 from assay.signals.reach import Grips, HandMap, Sources
 from assay.synth.reaches import FINGERED, hanging, known_map, moved, reach, scaled, shaken
+from assay.unmet import no_rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +171,8 @@ def _missing(ep: Episode, poses: Poses | None, grips: Grips | None, source: Sour
     if not poses.base:
         return Abstain("not-declared" if ep.by_role(Role.BASE_POSE) else "absent-stream", poses.why)
     there = ep.by_role(Role.HUMAN_BODY)
-    why = "its wrists or how its clock relates to the robot's are not known" if there else "there is none"
+    unplaced = no_rate(ep) or "its wrists or how its clock relates to the robot's are not known"
+    why = unplaced if there else "there is none"
     untimed = "" if poses.timed else ", and the rate (fps) is not stated"
     return Abstain("no-reference", f"hands are held to those of the human source: {why}{untimed}")
 
