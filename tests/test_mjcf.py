@@ -162,7 +162,7 @@ def test_includes_that_multiply_are_stopped(tmp_path: Path) -> None:
 
 def test_menagerie_without_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mujoco_menagerie", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'assay\[models\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install .*\[models\]"):
         find_body("menagerie:unitree_g1")
 
 
