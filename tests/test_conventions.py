@@ -15,6 +15,7 @@ from assay.embodiment import load
 from assay.embodiment.body import normalise
 from assay.examine import examine
 from assay.feature import Features
+from assay.features.orders import inferred
 from assay.model import Channel, Clock, Episode, Role, Stream
 from assay.motion.robots import ISAAC_G1
 from assay.signals.derivative import fitting_rate, likeness
@@ -158,3 +159,37 @@ def test_a_body_without_feet_is_read_by_its_limits() -> None:
     channels = tuple(Channel(j.name, j.unit, Role.JOINT_POSITION) for j in body.joints)
     joints = Stream("q", Role.JOINT_POSITION, t, x, channels, Clock.NOMINAL, Fraction(30))
     assert judged(Episode("arm", (joints,), body)).verdict.status == "abstain"
+
+
+def _read_in(order: str, name: str) -> Episode:
+    ep = squats()
+    why = f"joints of unitree_g1_29 in {order} order, its writers' own (model 1.3%)"
+    return replace(ep, id=name, meta={"decided": {"joint order": (" ".join(ep.streams[0].names), why)}})
+
+
+def test_an_order_taken_from_the_data_is_told_and_held_to_the_other_clips() -> None:
+    gate, statistic = plugs.gates()["RTG012"], plugs.statistics()["orders"]
+    read = [_read_in("Isaac Lab", "x"), _read_in("Isaac Lab", "y"), _read_in("model", "z")]
+    learnt = statistic.fit([row for ep in read if (row := statistic.summarise(ep))])
+    assert learnt == {"unitree_g1_29": {"joints": {"Isaac Lab order": 2, "model order": 1}}}
+
+    def against(ep: Episode, models: object) -> str:
+        features = Features(ep, plugs.features(), {"orders": models})
+        return examine(gate, features, gate.params(), ep.id).verdict.reason
+
+    assert against(read[0], learnt) == ""
+    assert against(read[2], learnt) == "not-declared"
+    two = statistic.fit([row for ep in read[1:] if (row := statistic.summarise(ep))])
+    assert against(read[0], two) == "not-declared"  # as many say so as say otherwise
+    assert against(read[2], None) == ""
+
+
+def test_columns_that_the_sheet_names_are_declared() -> None:
+    ep = _read_in("model", "x")
+    assert inferred(ep) == {"joints": "model order"}
+    renamed = replace(ep.streams[0], channels=ep.streams[0].channels[::-1])
+    assert inferred(ep.with_stream(renamed)) == {}
+    said = {"decided": {"quaternion": ("xyzw", "the sheet (corpus); frames with the base within 60")}}
+    assert inferred(replace(squats(), meta=said)) == {}
+    seen = {"decided": {"quaternion": ("xyzw", "frames with the base within 60° of upright: wxyz 0%")}}
+    assert inferred(replace(squats(), meta=seen)) == {"quaternion": "xyzw"}

@@ -68,6 +68,7 @@ def closing(run: Run, report: str, proposals: Mapping[str, Sequence[str]] = {}) 
     lines.append(f"decisions   {counts} of {s['episodes']} episodes{known}")
     lines += [f"ignored     the whole sheet: {c['refused']}" for c in s["corpora"][:2] if c.get("refused")]
     lines += [f"body        {c['own_body']}" for c in s["corpora"][:2] if c.get("own_body")]
+    lines += [f"orders      {c['orders']}" for c in s["corpora"][:2] if c.get("orders")]
     lines += [f"parts       {c['unmatched']}" for c in s["corpora"][:2] if c.get("unmatched")]
     lines += [f"sheet       {c['idle']}" for c in s["corpora"][:2] if c.get("idle")]
     lines += [

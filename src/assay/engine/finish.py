@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import platform
+from collections import Counter
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from assay.engine.episode import record
@@ -33,7 +35,7 @@ def finish(ledger: Ledger, plan: Plan) -> None:
         ledger.append(subject, line)
         tally.add(json.loads(line))
         order.append(subject)
-    ledger.finish(order, {**_head(plan), **tally.summary()})
+    ledger.finish(order, {**_head(plan, facts.get("RTG012", {})), **tally.summary()})
 
 
 def _concluded(plan: Plan, index: int, subject: str, facts: dict[str, dict[str, Any]]) -> bytes:
@@ -48,7 +50,28 @@ def _concluded(plan: Plan, index: int, subject: str, facts: dict[str, dict[str, 
     return record(subject, judged, effects)[0]
 
 
-def _head(plan: Plan) -> dict[str, Any]:
+def _orders(subjects: Collection[str], facts: Mapping[str, Any]) -> str:
+    """Orders that the data alone decided, in words; empty where all are stated."""
+    taken = [facts[s]["orders"] for s in subjects if "orders" in facts.get(s, {})]
+    if not taken:
+        return ""
+    seen = Counter((item, order) for mine in taken for item, order in mine.items())
+    told = [f"{item} in {order}" if "order" in order else f"{item} {order}" for item, order in sorted(seen)]
+    many = [
+        f"{words} ({n} of {len(subjects)})" for words, (_, n) in zip(told, sorted(seen.items()), strict=True)
+    ]
+    return f"{', '.join(many)}: taken from the data, stated nowhere"
+
+
+def _corpora(plan: Plan, facts: Mapping[str, Any]) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = json.loads(plan.to_json())["corpora"]
+    for index, row in enumerate(rows):
+        mine = [plan.subject(index, ref.id) for ref in plan.corpora[index].listing.refs]
+        row["orders"] = _orders(mine, facts)
+    return rows
+
+
+def _head(plan: Plan, orders: Mapping[str, Any]) -> dict[str, Any]:
     declared = [c.listing.declared if c.listing.declared is not None else len(c.listing.refs)
                 for c in plan.corpora]  # fmt: skip
     foreign = (
@@ -60,7 +83,7 @@ def _head(plan: Plan) -> dict[str, Any]:
         "measure_id": plan.measure_id,
         "judge_id": plan.judge_id,
         "versions": {"assay": importlib.metadata.version("assay"), "python": platform.python_version()},
-        "corpora": json.loads(plan.to_json())["corpora"],
+        "corpora": _corpora(plan, orders),
         "profile": ", ".join(dict.fromkeys(p.name for p in plan.profiles)),
         "foreign_profile": next(filter(None, foreign), ""),
         "decode": plan.decode,

@@ -82,6 +82,7 @@ def notices(run: RunTables) -> list[tuple[str, str]]:
     corpora = run.summary.get("corpora") or []
     said = [("The sheet is ignored as a whole", c["refused"]) for c in corpora if c.get("refused")]
     said += [("Body", c["own_body"]) for c in corpora if c.get("own_body")]
+    said += [("Orders", c["orders"]) for c in corpora if c.get("orders")]
     said += [("Parts", c["unmatched"]) for c in corpora if c.get("unmatched")]
     said += [("Sheet", c["idle"]) for c in corpora if c.get("idle")]
     said += [

@@ -18,6 +18,8 @@ the declared reading costs more than the rival. Beyond ln 2 for the best rival t
 likely cure; rivals within ln 2 of it are named with it. Within ln 2 either way it abstains on that kind.
 A unit of length is tried where the base is more than twice as high as straight legs, and must win by ln 20
 without the height of the soles, since people stand on upper floors too.
+Where the data alone decided the order of a clip's joints or quaternion, most other clips of its corpus must
+have been decided alike, or it abstains; the corpus fails where clips were decided differently.
 Without a base or whole legs, limits alone are left. Stored velocities are correlated with the changes of
 position (the best of the change before, after and around the frame); where they fit, summed up they give the
 rate. Without them a jump does, coarsely: the centre of mass falls by g, and a rate off by half or more is
@@ -37,9 +39,11 @@ Dose: which convention is wrong; noise in stored velocities, as a share of their
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -47,8 +51,9 @@ from numpy.typing import NDArray
 
 from assay.counts import COVERAGE
 from assay.features.joints import Joints
-from assay.gate import Abstain, Case, Evidence, Outcome, gate, param
-from assay.model import Clock, Episode, Role, Stream
+from assay.features.orders import corpus_of, inferred
+from assay.gate import Abstain, Case, Evidence, Fact, NotApplicable, Outcome, gate, param
+from assay.model import Clock, Episode, Listing, Role, Stream
 from assay.signals.conventions import PAIRS, costs, legs_known, without_stages
 from assay.signals.derivative import fitting_rate, likeness
 from assay.signals.flight import fall
@@ -89,11 +94,20 @@ class Params:
     late: float = param(
         1.12, "1", "rate that jumps of real clips read over their true one, the median of six"
     )
+    orders: float = param(0.0, "1", "clips of one corpus have one writer and one order", judged=True)
     rate: float = param(
         0.05, "1", "25 and 30, 50 and 60 Hz differ by a fifth; real fits by 0.3 %", judged=True
     )
 
 
+def _read_in(order: str) -> Episode:
+    """A clip whose joints the reader named in an order that it took from the data."""
+    ep = squats()
+    names = " ".join(ep.streams[0].names)
+    return replace(ep, id=order, meta={"decided": {"joint order": (names, f"joints of g1 in {order} order")}})
+
+
+_OTHERS = {"orders": {"unitree_g1_29": {"joints": {"Isaac Lab order": 3}}}}
 CASES = (
     Case("as declared", squats, "pass"),
     Case("joints breadth-first under depth-first names", shuffled, "fail", channel="joint-order"),
@@ -109,6 +123,13 @@ CASES = (
     Case("base in centimetres", lambda: longer(100.0), "fail", channel="length-unit"),
     Case("base in millimetres", lambda: longer(1000.0), "fail", channel="length-unit"),
     Case("metres, two floors up", lambda: longer(1.0, up=6.0), "pass"),
+    Case("an order that other clips share", lambda: _read_in("Isaac Lab"), "pass", models=_OTHERS),
+    Case("another order than the others'", lambda: _read_in("model"), "abstain", reason="not-declared",
+         models=_OTHERS),
+    Case("clips of one order", lambda: [_read_in("model"), _read_in("model")], "pass",
+         listing=lambda: Listing("synth", Path("synth"), ())),
+    Case("clips of two orders", lambda: [_read_in("model"), _read_in("Isaac Lab")], "fail", channel="joints",
+         listing=lambda: Listing("synth", Path("synth"), ())),
     Case("no base", lambda: squats().without_stream("root"), "abstain", reason="undecided"),
     Case("no body", lambda: replace(squats(), embodiment=None), "abstain", reason="unknown-body"),
     Case("no joints", lambda: squats().without_stream("joints"), "abstain", reason="absent-stream"),
@@ -117,15 +138,35 @@ CASES = (
 )  # fmt: skip
 
 
+def conclude(listing: Listing, facts: Mapping[str, Mapping[str, Any]], p: Params) -> Iterator[Outcome]:
+    """Whether all clips of a corpus were read in one order, where data alone decided it."""
+    del listing
+    found = [mine["orders"] for mine in facts.values() if "orders" in mine]
+    if not found:
+        yield NotApplicable("no order was taken from the data", "the files or the sheet")
+    for item in sorted({item for mine in found for item in mine}):
+        seen = Counter(mine[item] for mine in found if item in mine)
+        told = ", ".join(f"{order} in {n}" for order, n in sorted(seen.items(), key=lambda o: (-o[1], o[0])))
+        yield Evidence.single(
+            1.0 - max(seen.values()) / seen.total(), 0, 0, unit="1", limit=p.orders, limit_key="orders",
+            channel=item, note=f"clips of one corpus are read in different orders ({told}): state it",
+        )  # fmt: skip
+
+
 @gate(
-    code="RTG012",
-    name="convention-mismatch",
-    version=2,
+    code="RTG012", name="convention-mismatch", version=2, conclude=conclude,
     reads=(*STATES, Role.JOINT_VELOCITY, Role.BASE_POSE),
-)
-def measure(ep: Episode, p: Params, joint_groups: Sequence[Joints], poses: Poses | None) -> Iterator[Outcome]:
+)  # fmt: skip
+def measure(
+    ep: Episode,
+    p: Params,
+    joint_groups: Sequence[Joints],
+    poses: Poses | None,
+    orders: Mapping[str, Any] | None,
+) -> Iterator[Outcome]:
     """Odds of the best rival reading against the declared one; what stored velocities and jumps say."""
     yield from _velocities(ep, p)
+    yield from _as_others(ep, orders)
     if not ep.by_role(*STATES):
         yield Abstain("absent-stream", "no joint positions")
         return
@@ -141,6 +182,24 @@ def measure(ep: Episode, p: Params, joint_groups: Sequence[Joints], poses: Poses
         yield Abstain("not-declared", "the rate (fps) is not stated", joints.stream, "rate")
     if len(joints.joint):
         yield from _readings(ep, p, joints, poses)
+
+
+def _as_others(ep: Episode, orders: Mapping[str, Any] | None) -> Iterator[Outcome]:
+    """Whether orders that were taken from this clip's data are those of most other clips of the corpus."""
+    mine = inferred(ep)
+    if mine:
+        yield Fact("orders", mine)
+    for item, order in mine.items():
+        seen = dict((orders or {}).get(corpus_of(ep), {}).get(item, {}))
+        own = seen.pop(order, 0)
+        if seen and own <= max(seen.values()):
+            other = max(sorted(seen), key=lambda o: seen[o])
+            told = (
+                f"{item}: the data say {order} here, and {other} in {seen[other]} other clips of the corpus"
+            )
+            streams = ep.by_role(Role.BASE_POSE if item == "quaternion" else Role.JOINT_POSITION)
+            yield Abstain("not-declared", told, streams[0].name if streams else "",
+                          "quaternion-order" if item == "quaternion" else "joint-order")  # fmt: skip
 
 
 def _stamped(ep: Episode, joints: Joints) -> bool:
@@ -199,7 +258,7 @@ def _finding(
     cure = " or ".join(r.name for r in near)
     decided = ep.meta.get("decided", {}).get(DECIDED.get(kind, ""), ("", ""))[1]
     note = f"fits better read as: {cure}"
-    note += f" (declared by: {decided})" if decided else ""
+    note += f" (until now by: {decided})" if decided else ""
     note += "; other gates' findings about poses may follow from it"
     ours = base.name if base is not None and tried[best].base is not None else joints.stream
     t0, t1 = span(joints.t)
