@@ -3,10 +3,12 @@
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from assay import inspection
 from assay.corpus import discover
+from assay.embodiment import load
 from assay.embodiment.infer import alike, infer
 from assay.proposal import candidates, first_episode, proposed
 from assay.sheet_file import parse_sheet
@@ -142,3 +144,17 @@ def test_no_line_is_proposed_that_cures_nothing(tmp_path: Path) -> None:
     clips = discover(shutil.copytree(MOTION / "csv_wxyz/input", tmp_path / "c"))
     assert proposed(clips, ["not-run"]) == []
     assert proposed(clips, ["not-run", "unknown-body"]) == proposed(clips)
+
+
+def test_columns_in_no_known_order_are_asked_for_with_what_is_known(tmp_path: Path) -> None:
+    body = load("unitree_g1_29")
+    q = np.linspace(body.limits[0].lower, body.limits[0].upper, 60)[:, ::-1]
+    base = np.tile([0.0, 0.0, 0.8, 0.0, 0.0, 0.0, 1.0], (60, 1))
+    root = tmp_path / "c"
+    root.mkdir()
+    np.savetxt(root / "walk.csv", np.concatenate([base, q], axis=1), delimiter=",", fmt="%.6f")
+    (root / "assay.toml").write_text('embodiment = "unitree_g1_29"\nfps = 30\nground = 0.0\n')
+    lines = proposed(discover(root))
+    assert any(line.startswith('# streams."joints".channels = ["..."]') for line in lines)
+    assert max(map(len, lines)) <= 80
+    assert "model order fits" in " ".join(line.removeprefix("# ") for line in lines)

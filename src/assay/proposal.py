@@ -7,6 +7,7 @@ number, axes and limits, as the reader itself would name them. What only the own
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
@@ -103,6 +104,9 @@ def _lines(corpus: Corpus, episode: Episode, wanted: Collection[str] | None) -> 
         yield "# fps = 30  # samples in a second, e.g. 30 or 60; the files do not say"
     if "quaternion" in episode.meta.get("unresolved", {}):
         yield '# quaternion = "xyzw"  # or "wxyz"; the data do not tell'
+    unnamed = episode.meta.get("unresolved", {}).get("joint order")
+    if unnamed and episode.embodiment is not None and not fits:
+        yield from _order(corpus, episode, unnamed)
     for s in episode.by_role(Role.JOINT_POSITION):
         if any(c.unit == "unknown" for c in s.channels):
             yield _within(corpus, f"streams/{s.name}", 'unit = "rad"', "or units = [...], one each")
@@ -112,6 +116,14 @@ def _lines(corpus: Corpus, episode: Episode, wanted: Collection[str] | None) -> 
         yield '# parts.human.path = "human/{stem}.pt"  # the human it came from, if you have it'
     for part in sorted(set(_rateless(episode))):
         yield _within(corpus, f"parts/{part}", "fps = 30", "its rate, which its file does not say")
+
+
+def _order(corpus: Corpus, episode: Episode, why: str) -> Iterator[str]:
+    """How columns are named that fit the body in no known order, and what is known of them."""
+    for s in episode.by_role(Role.JOINT_POSITION):
+        yield _within(corpus, f"streams/{s.name}", 'channels = ["..."]', "a joint for each column, in order")
+    shown = "".join(c if c.isprintable() else "?" for c in why)  # a body may be called anything
+    yield from textwrap.wrap(shown, 80, initial_indent="# ", subsequent_indent="# ")
 
 
 def _rateless(episode: Episode) -> Iterator[str]:
