@@ -130,7 +130,12 @@ def _falls(t: NDArray[np.int64], z: Floats) -> bool:
 
 def _bend(t: NDArray[np.int64], z: Floats) -> tuple[float, float]:
     """Acceleration downwards (m/s^2) by the parabola that fits best, and the scatter about it (m)."""
-    seconds = (t - t[0]) * 1e-9
-    seconds -= seconds.mean()
-    fit = np.polyfit(seconds, z, 2)
-    return -2.0 * float(fit[0]), float(np.std(z - np.polyval(fit, seconds)))
+    # Least squares on 1, x and a parabola that is orthogonal to both.
+    x = (t - t[0]) * 1e-9
+    x -= x.mean()
+    line = float(x @ x)
+    arc = x * x
+    arc -= float(arc @ x) / line * x + line / len(x)
+    bend = float(arc @ z) / float(arc @ arc)
+    rest = z - float(x @ z) / line * x - bend * arc
+    return -2.0 * bend, float(rest.std())
