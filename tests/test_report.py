@@ -227,6 +227,7 @@ def test_without_a_rate_no_hours_are_claimed(small: FakeRun) -> None:
     text = render(replace(small, head=head, records=records), plugs.gates())
     assert "No rate is stated" in text
     assert "<dd>as listed</dd>" in text
+    assert "decides 0" not in text
     assert "No rate is stated" not in render(small, plugs.gates())
 
 
