@@ -28,34 +28,45 @@ def back_from(t: Int64, x: Floats, window: float, made: Floats) -> bool:
         window: s.
         made: NaN before the first whole window.
     """
-    even = np.zeros(1, bool)
-    signature = "void(int64[::1], float64[:,::1], float64, float64[:,::1], boolean[::1])"
-    compiled(_back, signature)[0](whole(t), x, window * 1e9, made, even)
-    return bool(even[0])
+    ago = _ago(t, window)
+    if ago is not None:
+        compiled(_back, "void(float64[:,::1], int64, float64, float64[:,::1])")[0](x, *ago, made)
+    return ago is not None
 
 
 def strides_from(t: Int64, x: Floats, window: float, made: Floats, *, level: bool) -> bool:
     """The same of points (n, k, 3): the length of each one's way, (n, k); ``level`` leaves out z."""
-    even = np.zeros(1, bool)
-    signature = "void(int64[::1], float64[:,:,::1], float64, int64, float64[:,::1], boolean[::1])"
-    compiled(_stride, signature)[0](whole(t), x, window * 1e9, 2 if level else 3, made, even)
-    return bool(even[0])
+    ago = _ago(t, window)
+    if ago is not None:
+        signature = "void(float64[:,:,::1], int64, float64, int64, float64[:,::1])"
+        compiled(_stride, signature)[0](x, *ago, 2 if level else 3, made)
+    return ago is not None
 
 
-# Exact for the rounded stamps of a nominal clock. Between samples x is interpolated linearly: ``full``
-# samples back and a ``part`` of the one before.
-def _back(t, x, back, made, even):  # type: ignore[no-untyped-def]
+def _ago(t: Int64, window: float) -> tuple[int, float] | None:
+    """A window in samples, whole ones and the part of one more; nothing where the clock is not even."""
+    made = np.full(2, -1.0)
+    compiled(_split, "void(int64[::1], float64, float64[::1])")[0](whole(t), window * 1e9, made)
+    return (int(made[0]), float(made[1])) if made[0] >= 0 else None
+
+
+# Exact for the rounded stamps of a nominal clock.
+def _split(t, back, made):  # type: ignore[no-untyped-def]
     n = len(t)
     step = (t[-1] - t[0]) / (n - 1) if n > 1 else 0.0
     for i in range(n):
         if step <= 0 or abs(i * step - (t[i] - t[0])) >= 1e3:
             return
-    even[0] = True
-    ago = back / step
-    full = int(ago + 1e-5)
-    part = ago - full if ago - full > 1e-4 else 0.0
+    if n:
+        ago = back / step
+        made[0] = int(ago + 1e-5)
+        made[1] = ago - made[0] if ago - made[0] > 1e-4 else 0.0
+
+
+# Between samples x is interpolated linearly: ``full`` samples back and a ``part`` of the one before.
+def _back(x, full, part, made):  # type: ignore[no-untyped-def]
     first = full + (1 if part > 0 else 0)
-    for i in range(n):
+    for i in range(len(x)):
         for c in range(x.shape[1]):
             if i < first:
                 made[i, c] = math.nan
@@ -65,18 +76,9 @@ def _back(t, x, back, made, even):  # type: ignore[no-untyped-def]
                 made[i, c] = x[i, c] - x[i - first, c]
 
 
-def _stride(t, x, back, width, made, even):  # type: ignore[no-untyped-def]
-    n = len(t)
-    step = (t[-1] - t[0]) / (n - 1) if n > 1 else 0.0
-    for i in range(n):
-        if step <= 0 or abs(i * step - (t[i] - t[0])) >= 1e3:
-            return
-    even[0] = True
-    ago = back / step
-    full = int(ago + 1e-5)
-    part = ago - full if ago - full > 1e-4 else 0.0
+def _stride(x, full, part, width, made):  # type: ignore[no-untyped-def]
     first = full + (1 if part > 0 else 0)
-    for i in range(n):
+    for i in range(len(x)):
         for k in range(x.shape[1]):
             total = 0.0 if i >= first else math.nan
             for c in range(width if i >= first else 0):
