@@ -46,7 +46,8 @@ class Aloft:
     """How far off the ground a body stays.
 
     Attributes:
-        height: m above where soles rest that the lowest sole keeps for longer than is allowed, at most.
+        height: m above where soles rest that the lowest sole keeps for longer than is allowed, at most; NaN
+            where it is unknown for as long.
         first, seconds: s into the clip when the longest such stretch begins, and how long all of them last.
     """
 
@@ -67,20 +68,21 @@ def aloft(poses: Poses, level: float, feet: tuple[str, ...], share: float, lasti
     """
     height = poses.low - level
     up = _hangs(poses, height, level, feet)
-    height = np.where(up | (height <= NEAR), height, -np.inf)
+    height = np.where(up | ~(height > NEAR), height, -np.inf)  # what is unknown stays so
     n, step = len(height), period(poses.t) * 1e-9
-    known = np.sort(height)
+    known = np.sort(height)  # NaN last, as if higher than all others
     most = float(known[n - 1 - min(int(share * n), n - 1)])
     frames = max(1, round(lasting / step)) if step > 0 else n + 1
     if frames <= n:
-        kept = np.lib.stride_tricks.sliding_window_view(height, frames).min(axis=1)
-        most = max(most, float(kept.max()))
+        kept = np.fmin.reduce(np.lib.stride_tricks.sliding_window_view(height, frames), axis=1)
+        most = float(np.maximum(most, kept.max()))
+    most = float(np.maximum(most, 0.0))
     first, last = runs_of(up)
     if not len(first):
-        return Aloft(max(most, 0.0), 0.0, 0.0)
+        return Aloft(most, 0.0, 0.0)
     k = int((last - first).argmax())
     begin = float(poses.t[first[k]] - poses.t[0]) * 1e-9
-    return Aloft(max(most, 0.0), begin, float(np.count_nonzero(up)) * step)
+    return Aloft(most, begin, float(np.count_nonzero(up)) * step)
 
 
 def others(tree: Tree, height: Floats, feet: list[int]) -> Bools:

@@ -55,7 +55,7 @@ from assay.gate import IN, OUT, UNKNOWN, Abstain, Case, Evidence, Fact, Outcome,
 from assay.model import Clock, Episode, Kind, Role, Stream
 from assay.signals.frozen import held_poses, near_held, runs, stop_speed
 from assay.signals.held_channels import Travel, moves, travel_beside, unchanging
-from assay.signals.intervals import span
+from assay.signals.intervals import period, span
 from assay.signals.stiff_limbs import limbs
 from assay.synth.episodes import ARM_NAMES, edit, teleop
 from assay.synth.stillness import (
@@ -283,8 +283,9 @@ def _held(stream: Stream, p: Params, requests: Sequence[Stream] | None) -> Itera
     moves_by = MOVES * p.still if requests is None else p.equal
     if len(x) < 3 or np.count_nonzero(np.ptp(x, axis=0) > moves_by) < WHOLE or t[-1] <= t[0]:
         return
-    if requests is None:
-        first, last = near_held(x, (len(t) - 1) / ((t[-1] - t[0]) * 1e-9), p.still, p.window)
+    step = period(t)
+    if requests is None and step:
+        first, last = near_held(x, 1e9 / step, p.still, p.window)
     else:
         first, last = held_poses(x)
     if len(first) and stream.clock is Clock.NOMINAL and stream.rate is None:

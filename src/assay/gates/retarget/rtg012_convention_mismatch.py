@@ -18,8 +18,9 @@ the declared reading costs more than the rival. Beyond ln 2 for the best rival t
 likely cure; rivals within ln 2 of it are named with it. Within ln 2 either way it abstains on that kind.
 A unit of length is tried where the base is more than twice as high as straight legs, and must win by ln 20
 without the height of the soles, since people stand on upper floors too.
-Where the data alone decided the order of a clip's joints or quaternion, most other clips of its corpus must
-have been decided alike, or it abstains; the corpus fails where clips were decided differently.
+Where the data alone decided the order of a clip's joints or quaternion, most other clips of its body and
+folder that Calibration saw must have been decided alike, or it abstains; where it saw no other, the clip's
+own evidence stands alone. The corpus fails where clips of one body were decided differently.
 Without a base or whole legs, limits alone are left. Stored velocities are correlated with the changes of
 position (the best of the change before, after and around the frame); where they fit, summed up they give the
 rate. Without them a jump does, coarsely: the centre of mass falls by g, and a rate off by half or more is
@@ -107,6 +108,14 @@ def _read_in(order: str) -> Episode:
     return replace(ep, id=order, meta={"decided": {"joint order": (names, f"joints of g1 in {order} order")}})
 
 
+def _read_twice(body: str, order: str) -> list[Episode]:
+    """Two such clips of another body by name."""
+    ep = _read_in(order)
+    assert ep.embodiment is not None
+    ep = replace(ep, embodiment=replace(ep.embodiment, name=body))
+    return [replace(ep, id=f"{body} {i}") for i in range(2)]
+
+
 _OTHERS = {"orders": {"unitree_g1_29": {"joints": {"Isaac Lab order": 3}}}}
 CASES = (
     Case("as declared", squats, "pass"),
@@ -126,7 +135,11 @@ CASES = (
     Case("an order that other clips share", lambda: _read_in("Isaac Lab"), "pass", models=_OTHERS),
     Case("another order than the others'", lambda: _read_in("model"), "abstain", reason="not-declared",
          models=_OTHERS),
-    Case("clips of one order", lambda: [_read_in("model"), _read_in("model")], "pass",
+    Case("clips of one order", lambda: _read_twice("unitree_g1_29", "model"), "pass",
+         listing=lambda: Listing("synth", Path("synth"), ())),
+    Case("clips of two bodies, each in its own order", lambda: [*_read_twice("a", "model"),
+         *_read_twice("b", "Isaac Lab")], "pass", listing=lambda: Listing("synth", Path("synth"), ())),
+    Case("one clip", lambda: [_read_in("model")], "abstain", reason="too-short",
          listing=lambda: Listing("synth", Path("synth"), ())),
     Case("clips of two orders", lambda: [_read_in("model"), _read_in("Isaac Lab")], "fail", channel="joints",
          listing=lambda: Listing("synth", Path("synth"), ())),
@@ -141,15 +154,22 @@ CASES = (
 def conclude(listing: Listing, facts: Mapping[str, Mapping[str, Any]], p: Params) -> Iterator[Outcome]:
     """Whether all clips of a corpus were read in one order, where data alone decided it."""
     del listing
-    found = [mine["orders"] for mine in facts.values() if "orders" in mine]
-    if not found:
+    seen: dict[tuple[str, str], Counter[str]] = {}
+    for mine in facts.values():
+        for item, order in mine.get("orders", {}).items():
+            seen.setdefault((item, mine["read with"]), Counter())[order] += 1
+    if not seen:
         yield NotApplicable("no order was taken from the data", "the files or the sheet")
-    for item in sorted({item for mine in found for item in mine}):
-        seen = Counter(mine[item] for mine in found if item in mine)
-        told = ", ".join(f"{order} in {n}" for order, n in sorted(seen.items(), key=lambda o: (-o[1], o[0])))
+    for (item, _), orders in sorted(seen.items()):
+        told = ", ".join(
+            f"{order} in {n}" for order, n in sorted(orders.items(), key=lambda o: (-o[1], o[0]))
+        )
+        if orders.total() < 2:
+            yield Abstain("too-short", f"one clip alone ({told})", "", item)
+            continue
         yield Evidence.single(
-            1.0 - max(seen.values()) / seen.total(), 0, 0, unit="1", limit=p.orders, limit_key="orders",
-            channel=item, note=f"clips of one corpus are read in different orders ({told}): state it",
+            1.0 - max(orders.values()) / orders.total(), 0, 0, unit="1", limit=p.orders, limit_key="orders",
+            channel=item, note=f"orders that the clips were read in: {told}",
         )  # fmt: skip
 
 
@@ -189,6 +209,7 @@ def _as_others(ep: Episode, orders: Mapping[str, Any] | None) -> Iterator[Outcom
     mine = inferred(ep)
     if mine:
         yield Fact("orders", mine)
+        yield Fact("read with", corpus_of(ep))
     for item, order in mine.items():
         seen = dict((orders or {}).get(corpus_of(ep), {}).get(item, {}))
         own = seen.pop(order, 0)

@@ -78,6 +78,14 @@ def jumped(missing: float) -> Episode:
     return replace(ep.with_stream(replace(root, x=x)), meta={**ep.meta, "ground": "z=0"})
 
 
+def unknown(ep: Episode, start: float, end: float) -> Episode:
+    """The clip whose base is NaN from ``start`` to ``end`` s."""
+    (root,) = ep.by_role(Role.BASE_POSE)
+    x, t = np.array(root.x), root.t * 1e-9
+    x[(t >= start) & (t < end)] = np.nan
+    return ep.with_stream(replace(root, x=x))
+
+
 CASES = (
     Case("clean", walk, "pass"),
     Case("clean with 2 mm of jitter", lambda: jittered(0.002), "pass"),
@@ -90,6 +98,9 @@ CASES = (
     Case("1.6 cm up for two seconds", lambda: raised(0.016, 3.0, 5.0), "pass"),
     Case("1.5 m up for two seconds, without a human source", lambda: raised(1.5, 3.0, 5.0, walk(human=False)),
          "abstain", reason="scope-unknown"),
+    Case("1.5 m up while the base is NaN for two seconds", lambda: unknown(raised(1.5, 3.0, 5.0), 3.0, 5.0),
+         "abstain", reason="scope-unknown"),
+    Case("a base that is NaN for a tenth of a second", lambda: unknown(walk(), 3.0, 3.1), "pass"),
     Case("a jump of 0.8 s", lambda: jumped(0.0), "pass"),
     Case("a jump of 0.8 s that falls with a fifth of gravity", lambda: jumped(0.8), "abstain",
          reason="scope-unknown"),
