@@ -17,7 +17,7 @@ from assay.judge import Judgement
 from assay.model import Clock, Episode
 from assay.sheet import Sheet
 from assay.signals.content_lag import Estimate
-from assay.signals.offsets import wander, way, windows
+from assay.signals.offsets import shortest_way, wander, windows
 from assay.signals.pace import pace
 from assay.synth import recordings, retime, teleop
 from assay.synth.lateness import counted, topics
@@ -210,7 +210,7 @@ def test_a_stamp_that_leaps_does_not_bend_the_way_to_a_recorder() -> None:
     t = EPOCH + np.arange(300) * 33_333_333
     leapt = t + 3600 * 10**9 * (np.arange(300) == 50)
     log = t + 5_000_000
-    assert way(leapt, log) == way(t, log) == pytest.approx(0.005)
+    assert shortest_way(leapt, log) == shortest_way(t, log) == pytest.approx(0.005)
     assert wander((leapt, log), (t, log)) < 1e-3
     step = t - 37 * 10**9 * (np.arange(300) > 150)  # this is the clock's own course, and no stray
     assert wander((step, log), (t, log)) > 30

@@ -13,7 +13,7 @@ from assay.embodiment.kinematics import link_poses
 from assay.feature import feature
 from assay.model import Clock, Episode, Kind, Role, Stream
 from assay.signals.clocks import jitter
-from assay.signals.offsets import BELIEVED, Offset, offsets_of, way, windows
+from assay.signals.offsets import BELIEVED, Offset, offsets_of, shortest_way, windows
 from assay.signals.stamp_pair import undated, unrelated
 
 __all__ = ["Timing", "timing"]
@@ -212,7 +212,7 @@ def _paired(pair: Timing, clock: Any, undated: str, *, sensed: bool) -> Timing:
 
 def _bounded(pair: Timing, common: str, ways: Sequence[Any]) -> Timing | None:
     """What the common clock's shortest delays leave open; None if the clocks count from other epochs."""
-    least = [next((way(h.t, h.t + h.d) for h in held if h.later == common), 0.0) for held in ways]
+    least = [next((shortest_way(h.t, h.t + h.d) for h in held if h.later == common), 0.0) for held in ways]
     if not all(abs(s) < _EPOCH for s in least):
         return None
     detail = f"shortest way to the {common} stamp {least[0] * 1e3:.2g} and {least[1] * 1e3:.2g} ms"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from assay.signals.onward import stray
 
-__all__ = ["BELIEVED", "Offset", "offsets_of", "towards", "wander", "way", "windows"]
+__all__ = ["BELIEVED", "Offset", "offsets_of", "shortest_way", "towards", "wander", "windows"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -108,7 +108,7 @@ def wander(a: tuple[Ints, Ints], b: tuple[Ints, Ints]) -> float:
     return float(np.ptp(way[0, both] - way[1, both])) if both.any() else 0.0
 
 
-def way(own: Ints, later: Ints) -> float:
+def shortest_way(own: Ints, later: Ints) -> float:
     """Seconds of the shortest way from a stream's own stamps (n,) ns to a later clock's; NaN without any.
 
     Samples that a clock left unset (0 or less), and single stamps that leap, do not count.

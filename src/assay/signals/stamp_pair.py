@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.model import Clock, Episode, Stream
-from assay.signals.offsets import wander, way, windows
+from assay.signals.offsets import shortest_way, wander, windows
 
 __all__ = [
     "CALENDAR",
@@ -115,7 +115,7 @@ def bounds(a: Stream, b: Stream) -> tuple[float, float, Clock] | None:
     later = _common(a, b)
     if later is None or any(s.clock is not Clock.SENSOR or _same(s, later) for s in (a, b)):
         return None
-    ways = [way(s.t, s.stamps[later]) for s in (a, b)]
+    ways = [shortest_way(s.t, s.stamps[later]) for s in (a, b)]
     return (ways[0], ways[1], later) if all(abs(w) < _DAY for w in ways) else None
 
 
@@ -153,14 +153,14 @@ def received_early(pair: Sequence[Stream], limit: float) -> tuple[float, float, 
     Returns:
         s, by how much the two differ; s, its standard uncertainty; the stream's name; or None.
     """
-    ways = [_way(stream) for stream in pair]
+    ways = [_usual_way(stream) for stream in pair]
     late = [-way > limit for way in ways]
     if sum(late) != 1 or not max(ways) >= 0:
         return None
     return abs(ways[1] - ways[0]), max(ways) / 3**0.5, pair[late.index(True)].name
 
 
-def _way(stream: Stream) -> float:
+def _usual_way(stream: Stream) -> float:
     """Seconds from a stream's stamps to those of receipt, else of the log: the median.
 
     NaN without these, or where they count from another date. Receipt goes first: DROID's log is when a

@@ -223,12 +223,12 @@ def _told(of: Columns, joints: Joints, named: tuple[str, ...]) -> Any:
         if channel != "clipped" and not len(found.first) and len(of.x):  # one sample says it all
             t = int(of.t0[0]), int(of.t1[-1])
             return Evidence.single(0.0, *t, unit="s", stream=joints.stream, channel=channel, **rest)
-        value, which, excused = longest(found, len(of.x), free)
+        value, which, loose = longest(found, len(of.x), free)
         value[holed] = np.nan
         return Evidence(
             value, of.t0, of.t1, "s", stream=joints.stream, which=which, channels=named, channel=channel,
             reason="not-finite" if holed.any() else "undecided",
-            scope=np.where(excused & ~holed, OUT, IN) if excused.any() else None, **rest,
+            scope=np.where(loose & ~holed, OUT, IN) if loose.any() else None, **rest,
         )  # fmt: skip
 
     return tell
