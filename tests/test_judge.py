@@ -210,12 +210,21 @@ def test_a_figure_that_is_only_reported_decides_nothing_and_is_kept() -> None:
 
 @pytest.mark.parametrize("sense", ["above", "below"])
 @pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize("limit", [0.0, 1.0])
+@pytest.mark.parametrize("decides", [True, False])
 @pytest.mark.parametrize("u", [0.0, 0.2, float("nan")])
-@pytest.mark.parametrize("value", [-2.0, 0.0, 0.6, 1.0, 1.4, 1.5, float("nan"), float("inf")])
 def test_one_number_counts_as_a_sample_in_scope_does(
-    sense: Any, strict: bool, u: float, value: float
+    sense: Any, strict: bool, limit: float, decides: bool, u: float
 ) -> None:
-    one = Evidence.single(value, 0, 5, unit="1", limit=1.0, u=u, sense=sense, strict=strict)
+    for value in (-2.0, 0.0, 0.6, 1.0, 1.4, 1.5, float("nan"), float("inf")):
+        _counted_alike(
+            Evidence.single(
+                value, 0, 5, unit="1", limit=limit, u=u, sense=sense, strict=strict, decides=decides
+            )
+        )
+
+
+def _counted_alike(one: Evidence) -> None:
     found, sure = count(one, "RTG001", 1, "episode", "e")
     same, mask = count(replace(one, scope=np.array([IN], np.int8)), "RTG001", 1, "episode", "e")
     assert repr(found) == repr(same)
