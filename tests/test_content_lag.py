@@ -18,6 +18,7 @@ from assay.model import Role
 from assay.parts import open_episode
 from assay.signals.content_doubt import doubts
 from assay.signals.content_lag import Estimate, Map, Take, drift, ends, estimate, learn, windows
+from assay.signals.content_usual import usual
 from assay.signals.flow import Flow, block_flow, steadied
 from assay.signals.lost_frames import lag_steps
 from assay.signals.pictures import GREY
@@ -163,6 +164,49 @@ def test_the_lag_that_a_stretch_agrees_on_is_told() -> None:
     assert len(told) >= 2
     assert told == pytest.approx([0.3] * len(told), abs=0.02)
     assert all(f[0].why for f in found if f), "what speaks against the episode stays open beside it"
+
+
+@pytest.mark.parametrize("late", [0.0, 0.03])
+def test_of_a_corpus_that_shows_nothing_usual_that_is_said(late: float) -> None:
+    rig = Rig()
+    nothing_known = replace(taught(rig), usual=np.full((2, 4), np.nan))
+    again = Map.from_json(json.loads(json.dumps(nothing_known.to_json())))
+    (found,) = against(again, rig.take(100, late=late))
+    assert found.why == "not-calibrated"
+    assert "too few windows amid motion show what is usual" in found.detail
+    assert "from 10 episodes" in found.detail
+    assert np.isnan(found.seconds)
+    assert (found.t0, found.t1) == (0.0, pytest.approx(12.0, abs=0.2))
+
+
+@pytest.mark.parametrize("size", [0, 1])
+def test_the_size_of_window_that_is_known_is_used_alone(size: int) -> None:
+    rig = Rig()
+    shown = taught(rig).usual.copy()
+    shown[1 - size] = np.nan
+    one = Map.from_json(replace(taught(rig), usual=shown).to_json())
+    takes = [rig.take(100 + i) for i in range(12)]
+    assert sum(bool(against(one, take)) for take in takes) <= 1
+    bad = [strayed(take, 8.0, 99.0) for take in takes]
+    spoken = [bool(f) or bool(estimate(one, *b).why) for b in bad for f in [against(one, b)]]
+    assert sum(spoken) >= 8
+    assert all(d.why == "undecided" for b in bad for d in against(one, b)[:1])
+
+
+def test_windows_too_few_to_know_the_usual_give_no_limit() -> None:
+    block = np.ones((1, 9, 2)) * (0.9, 1.0)
+    few, more = usual([block[0]], 1.0), usual([block[0]] * 3, 1.0)
+    assert np.isnan(few).all(), "8 windows of 1 s, 4 of 3 s"
+    assert np.isfinite(more).all()
+    half = usual([block[0]] * 2, 1.0)
+    assert (np.isfinite(half[0]).all(), np.isnan(half[1]).all()) == (True, True)
+
+
+def test_a_map_with_half_a_row_of_the_usual_is_none() -> None:
+    shown = taught(Rig()).usual.copy()
+    shown[0, 3] = np.nan
+    with pytest.raises(ValueError, match="no finite numbers"):
+        Map.from_json(replace(taught(Rig()), usual=shown).to_json())
 
 
 # ------------------------------------------------------------------------------------------------- silence

@@ -145,7 +145,7 @@ def _fitted(rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     return models
 
 
-@statistic(_fitted, version=2, pixels=True)
+@statistic(_fitted, version=3, pixels=True)
 def picture_map(ep: Episode, moves: dict[str, Moves]) -> Mapping[str, Any] | None:
     """What joints predict of each camera's picture motion: block flow and joints, at most 120 s of them.
 

@@ -3,6 +3,10 @@
 A lag or foreign pictures for a second or two are outvoted where the episode is summed up. Every window of 1
 and 3 s is therefore held to what the corpus's episodes usually show of the predicted motion. Where two
 windows of 1 s apart show as much as usual at one other lag, that lag is told.
+
+Of a corpus with too few windows of 1 or of 3 s amid motion the usual is not known for that size: the other
+one alone is used, and no other lag is told without that of 1 s. Where neither is known nothing speaks against
+the episode because nothing can, and that is said.
 """
 
 from __future__ import annotations
@@ -30,10 +34,15 @@ _NEAR: Final = 4  # blocks from one to the other, at most
 def doubts(known: Map, seen: Windows, ends: Sequence[Estimate]) -> tuple[Estimate, ...]:
     """A silent estimate for each stretch that contradicts the ``ends``; none where those are silent.
 
-    After it stands a second one, of the lag that two windows of the stretch agree on, where they do.
+    After it stands a second one, of the lag that two windows of the stretch agree on, where they do. Where
+    no size of window has a usual, a single ``not-calibrated`` one of the whole episode says so.
     """
     if not len(seen.t) or any(e.why for e in ends):
         return ()
+    if np.isnan(known.usual).all():
+        count = f"{known.episodes} episode{'' if known.episodes == 1 else 's'}"
+        detail = f"too few windows amid motion show what is usual; the map was learnt from {count}"
+        return (Estimate(np.nan, np.nan, "not-calibrated", detail, t1=seen.length),)
     rows, at, course = _at_lag(known, seen, ends)
     inner, ours = seen.inner[rows, at], seen.ours[rows, at]
     against = np.zeros(len(inner), bool)

@@ -57,7 +57,8 @@ class Map:
         episodes: it was learnt from; step: s of the grid.
         share: of the best blocks' flow that it predicts in episodes that it did not see.
         power: mean weighted square of the predicted flow.
-        usual: (s, 4) what windows of its episodes show of that flow, see `assay.signals.content_usual`.
+        usual: (s, 4) what windows of its episodes show of that flow, rows of NaN where too few tell: see
+            `assay.signals.content_usual`.
     """
 
     weights: Floats
@@ -110,8 +111,9 @@ class Map:
         found = cls(x["weights"], x["trust"], Bend(x["centre"], x["basis"]), usual=x["usual"], **rest)
         fits = found.weights.shape[1:] == found.trust.shape and found.usual.shape == _USUAL
         numbers = (found.lag, found.spread, found.step, found.share, found.power)
-        whole = np.isfinite(numbers).all() and all(np.isfinite(v).all() for v in x.values())
-        if not whole or not fits or (found.usual[:, 1:] < 0).any():
+        whole = np.isfinite(numbers).all() and all(np.isfinite(v).all() for k, v in x.items() if k != "usual")
+        known = np.isfinite(found.usual).all(axis=1) | np.isnan(found.usual).all(axis=1)
+        if not whole or not fits or not known.all() or (found.usual[:, 1:] < 0).any():
             raise ValueError("the map holds no finite numbers that fit each other")
         if not (_GRID[0] <= found.step <= _GRID[1] and abs(found.lag) <= _FAR and found.spread >= 0):
             raise ValueError("the map's grid or lag is none")

@@ -24,7 +24,6 @@ _LEAST: Final = 10  # windows; of fewer nothing is known
 _SCATTER: Final = 0.1  # of the predicted motion, at least
 _MEDIAN: Final = 0.455  # median of the square of a standard normal number
 _BEYOND, _RARE = 3.0, 4.0  # least limit; robust sd of the episodes' largest deviations above their median
-_NEVER: Final = 1e3
 
 
 def sums(x: Floats, size: int) -> Floats:
@@ -34,7 +33,9 @@ def sums(x: Floats, size: int) -> Floats:
 
 
 def usual(shown: list[Floats], power: float) -> Floats:
-    """(len(SIZES), 4) share, noise, scatter and limit of each size of window.
+    """(len(SIZES), 4) share, noise, scatter and limit of each size of window; NaN of one that is not known.
+
+    A size of which the corpus has fewer than ten windows amid motion is not known: nothing can be held to it.
 
     Args:
         shown: per episode (b, 2), for each block measured times predicted and predicted squared, both at the
@@ -55,7 +56,7 @@ def _of_one(shown: list[Floats], power: float) -> Floats:
     lively = [x[x[:, 1] > _QUIET * power] for x in shown]
     inner, ours = np.concatenate(lively).T if lively else np.zeros((2, 0))
     if len(ours) < _LEAST:
-        return np.array([1.0, 0.0, _SCATTER, _NEVER])
+        return np.full(4, np.nan)
     much = ours >= np.median(ours)
     share = float(np.median((inner / ours)[much]))
     square = (inner / ours - share) ** 2

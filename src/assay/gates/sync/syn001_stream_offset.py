@@ -24,7 +24,9 @@ the sheet's evidence says; of claps two have to agree, at one end or at both, si
 it is a figure without a verdict. *content*: the motion of picture blocks against the motion that the joints
 predict, by a map learnt from the corpus's other episodes; windows of 3 s have to agree, no other lag may fit,
 and no window of 1 or 3 s may show less of the predicted motion at that lag than hardly any of the corpus's
-does; where two such windows show as much as usual at one other lag, that lag is judged. Content tells the
+does; where two such windows show as much as usual at one other lag, that lag is judged. Where the corpus has
+too few windows of one of the two lengths amid motion to know its usual, the other one is held alone, and no
+other lag is judged without that of 1 s; where it knows neither, the gate abstains. Content tells the
 deviation from the corpus's median, start and end apart in episodes of 20 s or more; with a declared offset of
 the camera (``[cameras.NAME] offset`` and ``offset_u``) also the absolute one, unless pictures and joints show
 a lag of which that is more than 120 ms off; without it the absolute one is bounded only and takes no part in
@@ -101,8 +103,8 @@ def _seen(*seconds: float, u: float = 0.008, why: str = "", open_: str = "still"
     return {"content": {CAMERA: Content(ends=parts, why=why)}}
 
 
-def _against(t0: float, t1: float) -> dict[str, Any]:
-    doubt = Estimate(np.nan, np.nan, "undecided", "pictures show 5 % of the motion", t0=t0, t1=t1)
+def _against(t0: float, t1: float, why: str = "undecided") -> dict[str, Any]:
+    doubt = Estimate(np.nan, np.nan, why, "pictures show 5 % of the motion", t0=t0, t1=t1)
     return {"content": {CAMERA: replace(_seen(0.0)["content"][CAMERA], doubts=(doubt,))}}
 
 
@@ -145,6 +147,8 @@ CASES = (
          features=lambda: _seen(0.0, np.nan, open_="not-calibrated")),
     Case("content: a stretch speaks against the rest", teleop, "abstain", reason="undecided",
          features=lambda: _against(4.0, 5.5)),
+    Case("content: nothing usual is known to hold it to", teleop, "abstain", reason="not-calibrated",
+         features=lambda: _against(0.0, 10.0, "not-calibrated")),
     Case("not calibrated", teleop, "abstain", reason="not-calibrated",
          features=lambda: _seen(why="not-calibrated")),
     Case("still pictures", teleop, "abstain", reason="still", features=lambda: _seen(why="still")),
@@ -202,7 +206,7 @@ def not_applicable(ep: Episode, p: Params) -> NotApplicable | None:
     return NotApplicable("one-clock", "sheet: sync, kind") if one else None
 
 
-@gate(code="SYN001", name="stream-offset", version=9, reads=[Role.CAMERA, *_JOINTS],
+@gate(code="SYN001", name="stream-offset", version=10, reads=[Role.CAMERA, *_JOINTS],
       not_applicable=not_applicable)  # fmt: skip
 def stream_offset(
     ep: Episode, p: Params, content: Mapping[str, Content], claps: Any, outside: Any, pair_lags: Any
