@@ -71,6 +71,18 @@ def test_a_healthy_recording_is_accepted(
     assert decide(rows, effects) == ("accepted", [])
 
 
+def test_a_bag_declares_its_begin_and_length(tmp_path: Path) -> None:
+    write_bag(tmp_path / "a", Rig(seconds=1.0))
+    found = statuses(opened("rosbag2", tmp_path), *METADATA)
+    assert found == {"INT002": "pass", "INT004": "n/a", "INT005": "pass", "INT006": "pass"}
+    path = tmp_path / "a/metadata.yaml"
+    text = path.read_text("utf-8")
+    path.write_text(text.replace("nanoseconds_since_epoch: 17", "nanoseconds_since_epoch: 15"), "utf-8")
+    assert statuses(opened("rosbag2", tmp_path), "INT005") == {"INT005": "fail"}
+    path.write_text(text.replace("starting_time:", "begun:"), "utf-8")
+    assert statuses(opened("rosbag2", tmp_path), "INT005") == {"INT005": "abstain"}
+
+
 def test_a_droid_episode_declares_all_but_pointers(tmp_path: Path) -> None:
     write_droid(tmp_path / "a")
     found = statuses(opened("droid", tmp_path), *METADATA)

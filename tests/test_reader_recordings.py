@@ -654,6 +654,48 @@ def test_counts_and_files_that_the_metadata_get_wrong(tmp_path: Path) -> None:
     assert wrong == {("files of the bag", 1.0), ("messages of the bag", 2.0), ("message_count", 6.0)}
 
 
+def bounds(folder: Path) -> dict[str, float]:
+    return {c.about: c.size for c in one(folder, "rosbag2").claims if c.topic == "boundary"}
+
+
+AGREED = {"starting_time": 0.0, "duration": 0.0, "end of the file": 0.0}
+
+
+def test_begin_and_length_that_the_metadata_get_wrong(tmp_path: Path) -> None:
+    """Six years early and an hour long; sizes are messages at their mean distance."""
+    path = bag(tmp_path)
+    text = path.read_text("utf-8")
+    assert bounds(tmp_path) == AGREED
+    ep = one(tmp_path, "rosbag2")
+    log = np.concatenate([s.stamped(Clock.LOG) for s in ep.streams])
+    lasted, count = int(np.ptp(log)), sum(t["messages"] for t in ep.meta["topics"].values())
+    start, years, hour = int(log.min()), 6 * 31_557_600 * 10**9, 3_600 * 10**9
+    for name, old, new in (("starting_time", start, start - years), ("duration", lasted, hour)):
+        path.write_text(text.replace(f": {old}\n", f": {new}\n"), "utf-8")
+        off = round(abs(new - old) / (lasted / (count - 1)))
+        assert bounds(tmp_path) == AGREED | {name: off}
+        listing = reader("rosbag2").discover(tmp_path)  # the roles that are asked for hide no message
+        some = reader("rosbag2").open(listing, listing.refs[0], frozenset({Role.IMU}), Sheet())
+        assert {c.about for c in some.claims if c.topic == "boundary" and c.size} == {name}
+    path.write_text(text.replace(f": {start}\n", f": {start + 900_000}\n"), "utf-8")
+    assert bounds(tmp_path) == AGREED  # rounded to milliseconds
+    path.write_text(text.replace(f": {start}\n", f": {start + 2_000_000}\n"), "utf-8")
+    assert bounds(tmp_path)["starting_time"] == 1.0  # nearer than half a message is still another stamp
+    path.write_text(text.replace(f": {start}\n", f": 0x{'f' * 9000}\n"), "utf-8")
+    assert bounds(tmp_path)["starting_time"] > 1e9
+
+
+def test_a_bag_whose_metadata_state_no_begin_is_not_taken_for_sound(tmp_path: Path) -> None:
+    path = bag(tmp_path, starting_time="begun")
+    found = bounds(tmp_path)
+    assert np.isnan(found["starting_time"])
+    assert found["duration"] == 0
+    assert one(tmp_path, "rosbag2").source.silent == ("pointer",)
+    path.unlink()
+    assert bounds(tmp_path) == {}
+    assert "boundary" in one(tmp_path, "rosbag2").source.silent
+
+
 def test_a_database_without_metadata_is_read_and_said(tmp_path: Path) -> None:
     bag(tmp_path).unlink()
     ep = one(tmp_path, "rosbag2")

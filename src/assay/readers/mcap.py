@@ -26,7 +26,7 @@ from assay.model import Episode, Listing, Part, Ref, Role, Topic
 from assay.motion.walk import Peek, files_of, share_of
 from assay.reader import Probe, reader
 from assay.recording.assembly import Files
-from assay.recording.episodes import EXTRA, declared, episode, missing_extra
+from assay.recording.episodes import EXTRA, Promised, declared, episode, missing_extra
 from assay.recording.mcap import MAGIC
 from assay.sheet import Sheet
 
@@ -78,7 +78,7 @@ def open_(listing: Listing, ref: Ref, want: frozenset[Role] | None, sheet: Sheet
     Raises:
         UnreadableError: if it was cut or is broken.
     """
-    return episode(NAME, listing, ref, want, Files(listing.root, (ref.parts[0].path,)), {}, SILENT)
+    return episode(NAME, listing, ref, want, Files(listing.root, (ref.parts[0].path,)), Promised(), SILENT)
 
 
 READER: Final = reader(

@@ -10,7 +10,8 @@ have a publishing time too.
 
 Traps met. Files compressed as a whole (``compression_mode: FILE``) are not read; messages compressed one by
 one are. Old metadata name files with the bag's folder in front. Counts are written when the bag is closed: a
-crash leaves them stale or the metadata absent. An unmerged journal (``-wal``) hides messages: such a bag is
+crash leaves them stale or the metadata absent; so are ``starting_time`` and ``duration``, which are held
+against the first and last stamps of the log. An unmerged journal (``-wal``) hides messages: such a bag is
 refused. The ``id`` of a row is the order of writing; its time may not be.
 """
 
@@ -28,7 +29,7 @@ from assay.motion.take import unended
 from assay.motion.walk import Peek, files_of, share_of
 from assay.reader import Probe, reader
 from assay.recording.assembly import Files
-from assay.recording.episodes import EXTRA, declared, episode, missing_extra
+from assay.recording.episodes import EXTRA, Promised, declared, episode, missing_extra
 from assay.sheet import Sheet
 
 __all__ = ["READER"]
@@ -38,8 +39,10 @@ BAG: Final = "metadata.yaml"
 SUFFIXES: Final = (BAG, ".db3")
 PART: Final = "part"
 """The layout of a database that a bag's metadata speak for."""
-SILENT: Final[tuple[Topic, ...]] = ("pointer", "boundary")
-"""A bag points at no task, and is all of one recording."""
+SILENT: Final[tuple[Topic, ...]] = ("pointer",)
+"""A bag points at no task; its metadata say when it begins and how long it lasts."""
+ALONE: Final[tuple[Topic, ...]] = (*SILENT, "boundary")
+"""A database without its metadata has no place for either."""
 KEY: Final = "rosbag2_bagfile_information"
 MOST_BYTES: Final = 4 << 20
 MOST_FILES: Final = 100_000
@@ -48,11 +51,11 @@ _STORED: Final = (".db3", ".mcap", ".zstd")
 
 @dataclass(frozen=True, slots=True)
 class Bag:
-    """What ``metadata.yaml`` says: files, messages of each topic and of all, and whether it ends."""
+    """What ``metadata.yaml`` says: files, what they hold, messages of all, and whether it ends."""
 
     files: tuple[str, ...]
     packed: bool
-    counts: dict[str, int]
+    promised: Promised
     total: int | None = None
     ended: bool = True
 
@@ -119,7 +122,8 @@ def open_(listing: Listing, ref: Ref, want: frozenset[Role] | None, sheet: Sheet
     bag = _bag(listing.root, path)
     if not bag.files:
         raise UnreadableError("the bag names no files", where=path)
-    ep = episode(NAME, listing, ref, want, Files(listing.root, bag.files, bag.packed), bag.counts, SILENT)
+    files, silent = Files(listing.root, bag.files, bag.packed), SILENT if bag.promised.where else ALONE
+    ep = episode(NAME, listing, ref, want, files, bag.promised, silent)
     return replace(ep, claims=(*ep.claims, *_strays(listing.root, path, bag)))
 
 
@@ -129,7 +133,7 @@ def _strays(root: Path, path: str, bag: Bag) -> Iterator[Claim]:
         yield Claim("file", BAG, "beside the database", "absent", 1.0, where=path)
         return
     yield unended(bag.ended, path)
-    listed = sum(bag.counts.values())
+    listed = sum(bag.promised.counts.values())
     apart = float(abs(listed - bag.total)) if bag.total is not None else 0.0
     yield Claim("declared", "message_count", str(bag.total), f"{listed} by topic", apart, where=path)
     folder = path_inside(root, path).parent
@@ -144,7 +148,7 @@ def _strays(root: Path, path: str, bag: Bag) -> Iterator[Claim]:
 
 def _bag(root: Path, path: str) -> Bag:
     if not path.endswith(BAG):
-        return Bag((path,), False, {})
+        return Bag((path,), False, Promised())
     said, ended = _metadata(root, path)
     names = said.get("relative_file_paths")
     mode, form = str(said.get("compression_mode") or "").lower(), str(said.get("compression_format") or "")
@@ -156,7 +160,10 @@ def _bag(root: Path, path: str) -> Bag:
             remedy="write it anew without (`ros2 bag convert`)",
         )  # fmt: skip
     files = tuple(_place(root, path, n) for n in names)
-    return Bag(files, mode == "message", _counts(said, path), _total(said, path), ended)
+    start = _nanoseconds(said, "starting_time", "nanoseconds_since_epoch")
+    lasts = _nanoseconds(said, "duration", "nanoseconds")
+    promised = Promised(_counts(said, path), start, lasts, path)
+    return Bag(files, mode == "message", promised, _total(said, path), ended)
 
 
 def _metadata(root: Path, path: str) -> tuple[dict[str, Any], bool]:
@@ -195,6 +202,14 @@ def _counts(said: dict[str, Any], path: str) -> dict[str, int]:
     return found
 
 
+def _nanoseconds(said: dict[str, Any], name: str, unit: str) -> int | None:
+    about = said.get(name)
+    value = about.get(unit) if isinstance(about, dict) else None
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return min(max(value, -(1 << 63)), (1 << 63) - 1)  # as the format stores them, whatever is written here
+
+
 def _total(said: dict[str, Any], path: str) -> int | None:
     """All messages; every writer since version 3 ends what matters with the compression."""
     total, version = said.get("message_count"), said.get("version")
@@ -217,7 +232,7 @@ def _place(root: Path, path: str, name: str) -> str:
 
 
 READER: Final = reader(
-    name=NAME, version=2,
+    name=NAME, version=3,
     title="rosbag2 bags, SQLite and MCAP",
     probe=probe, discover=discover, open_=open_, doc=__doc__,
 )  # fmt: skip

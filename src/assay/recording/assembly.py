@@ -23,7 +23,7 @@ from assay.errors import UnreadableError
 from assay.model import Channel, Clip, Clock, Role, Stream
 from assay.recording.decoding import decode, why_not
 from assay.recording.meanings import CALIBRATION, PICTURES, POSE, SILENT, Draft, drafts, family, roles_of
-from assay.recording.messages import Batch, Recording, Topic
+from assay.recording.messages import Batch, Recording, Topic, spanned
 from assay.recording.pictures import StoredPictures, codec_of, key_pictures
 from assay.recording.words import side_of
 
@@ -65,6 +65,7 @@ class Assembly:
     Attributes:
         want: roles that are asked for, None for all; words are always read, for the task.
         counts: messages read of each topic and type.
+        logged: first and last log time (ns) of all messages of what was read, wanted or not.
         undecoded: topic → why its values are not read; its stamps are.
         conversions: what was done to values.
     """
@@ -72,6 +73,7 @@ class Assembly:
     files: Files
     want: frozenset[Role] | None = None
     counts: dict[tuple[str, str], int] = field(default_factory=dict)
+    logged: tuple[int, int] | None = None
     undecoded: dict[str, str] = field(default_factory=dict)
     calibration: dict[str, dict[str, Any]] = field(default_factory=dict)
     texts: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -93,6 +95,7 @@ class Assembly:
             for id_ in np.unique(batch.topic).tolist():
                 self._add(topics[id_], batch)
             self._seen += len(batch.topic)
+        self.logged = spanned(self.logged, recording.logged)
 
     def _wanted(self, topic: Topic) -> bool:
         known = family(topic.type)

@@ -6,6 +6,7 @@ triggers are not looked at. Order is that of writing (``id``), which is the orde
 
 from __future__ import annotations
 
+import math
 import os
 import sqlite3
 from collections.abc import Iterator, Mapping
@@ -38,6 +39,7 @@ class DatabaseFile:
     path: str
     more: Mapping[str, Any] = field(default_factory=dict)
     topics: tuple[Topic, ...] = ()
+    logged: tuple[int, int] | None = None
 
     @classmethod
     def opened(cls, root: Path, path: str) -> DatabaseFile:
@@ -59,6 +61,7 @@ class DatabaseFile:
             UnreadableError: if the database is broken.
         """
         gathered = Batcher()
+        first, last = math.inf, -math.inf
         with self._connected() as base:
             query = "select topic_id, timestamp, data from messages order by id"
             rows = iter(base.execute(query))
@@ -70,11 +73,15 @@ class DatabaseFile:
                 if row is None:
                     break
                 topic, stamp, data = row
+                if isinstance(stamp, int):
+                    first, last = (first if first < stamp else stamp), (last if last > stamp else stamp)
                 if topic in topics:
                     _whole(row, self.path)
                     gathered.message(topic, stamp, stamp, data)
                 if gathered.full:
                     yield from gathered.flush()
+        if first <= last:
+            self.logged = int(first), int(last)
         yield from gathered.flush()
 
     def _connected(self) -> Any:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any, Final
 
@@ -11,7 +13,7 @@ from assay.model import Claim, Episode, Listing, Ref, Role, Source, Stream, Stre
 from assay.model import Topic as About
 from assay.recording.assembly import Assembly, Files
 from assay.recording.files import opened
-from assay.recording.messages import Recording, Topic
+from assay.recording.messages import FAR, Recording, Topic
 
 __all__ = ["EXTRA", "Promised", "declared", "episode", "missing_extra"]
 
@@ -23,8 +25,25 @@ MOST_PEEKS: Final = 16
 """Files of a corpus whose first messages are read for the list of its streams."""
 _TEXTS: Final = 100
 
-Promised = Mapping[str, int]
-"""Topic → messages that metadata beside the files promise."""
+
+@dataclass(frozen=True, slots=True)
+class Promised:
+    """What metadata beside the files promise.
+
+    Attributes:
+        counts: topic → messages.
+        start, duration: ns by the log's clock, from the first message to the last; None where not stated.
+        where: the file that says so; empty where there is none, and nothing is promised.
+    """
+
+    counts: Mapping[str, int] = field(default_factory=dict)
+    start: int | None = None
+    duration: int | None = None
+    where: str = ""
+
+
+ROUNDED: Final = 1_000_000
+"""ns; a stamp that was rounded to milliseconds is still the same one."""
 Counts = Mapping[tuple[str, str], int]
 """(topic, type) → messages."""
 
@@ -76,7 +95,7 @@ def episode(
         ref: the same.
         want: the same.
         files: in order.
-        promised: messages of each topic, by metadata beside the files; empty where there are none.
+        promised: by metadata beside the files.
         silent: as `assay.model.Source` has it.
 
     Raises:
@@ -94,7 +113,9 @@ def episode(
         more |= recording.more
         for t in recording.topics:
             topics[t.name] = {"type": t.type, "encoding": t.encoding, "messages": _messages(assembly, t)}
-    claims += _promised(promised, assembly.counts, files.names[0])
+    claims += _promised(promised.counts, assembly.counts, files.names[0])
+    if promised.where:
+        claims += _bounds(promised, assembly.logged, sum(assembly.counts.values()))
     streams = assembly.streams()
     return Episode(
         ref.id, streams, task=_task(assembly, more), outcome=_said(more, _OUTCOME),
@@ -135,7 +156,7 @@ def _counted(recording: Recording, before: Counts, now: Counts, where: str) -> I
             yield Claim("declared", "messages", str(count), str(found), size, key[0], where)
 
 
-def _promised(promised: Promised, counts: Counts, where: str) -> Iterator[Claim]:
+def _promised(promised: Mapping[str, int], counts: Counts, where: str) -> Iterator[Claim]:
     """What metadata beside the files says of all messages, against those that were read."""
     found: dict[str, int] = {}
     for (topic, _), count in counts.items():
@@ -144,6 +165,24 @@ def _promised(promised: Promised, counts: Counts, where: str) -> Iterator[Claim]
         if topic in found:
             size = float(abs(count - found[topic]))
             yield Claim("declared", "messages of the bag", str(count), str(found[topic]), size, topic, where)
+
+
+def _bounds(promised: Promised, logged: tuple[int, int] | None, messages: int) -> Iterator[Claim]:
+    """Begin and length by metadata beside the files against the log times of all messages that were read.
+
+    Sizes are messages at their mean distance, at least one; NaN where a side is not there to be compared.
+    """
+    first, last = logged or (0, 0)
+    each = (last - first) / max(messages - 1, 1) or 1.0
+    sides = (("starting_time", promised.start, first), ("duration", promised.duration, last - first))
+    for about, said, found in sides:
+        size = math.nan
+        if logged is not None and said is not None:
+            off = min(abs(said - found), FAR)
+            size = float(max(1, round(off / each))) if off > ROUNDED else 0.0
+        shown = "not stated" if said is None else f"{said} ns"[:40]
+        yield Claim("boundary", about, shown, f"{found} ns" if logged else "no messages", size,
+                    where=promised.where)  # fmt: skip
 
 
 def _task(assembly: Assembly, more: Mapping[str, Any]) -> str | None:

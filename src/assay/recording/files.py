@@ -54,6 +54,10 @@ class _Packed:
     def more(self) -> Mapping[str, Any]:
         return self.inner.more
 
+    @property
+    def logged(self) -> tuple[int, int] | None:
+        return self.inner.logged
+
     def batches(self, topics: frozenset[int]) -> Iterator[Batch]:
         for batch in self.inner.batches(topics):
             gathered = Batcher()

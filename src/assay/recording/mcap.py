@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, Final
 
 from assay.errors import UnreadableError
 from assay.inside import open_inside
-from assay.recording.messages import Batch, Batcher, Topic
+from assay.recording.messages import Batch, Batcher, Topic, spanned
 
 __all__ = ["MAGIC", "McapFile"]
 
@@ -84,6 +84,7 @@ class McapFile:
     profile: str = ""
     library: str = ""
     summarised: bool = False
+    logged: tuple[int, int] | None = None
     _schemas: dict[int, tuple[str, str, bytes]] = field(default_factory=dict)
     _channels: dict[int, tuple[int, str, str]] = field(default_factory=dict)
     _counts: dict[int, int] = field(default_factory=dict)
@@ -257,6 +258,7 @@ class McapFile:
             if len(body) < _MESSAGE.size:
                 raise UnreadableError("a message is shorter than its header", where=where)
             channel, _, log, publish = _MESSAGE.unpack_from(body)
+            self.logged = spanned(self.logged, (log, log))
             if channel in topics:
                 gathered.message(channel, log, publish, body[_MESSAGE.size :])
         elif opcode in (HEADER, METADATA, CHANNEL) or not self.summarised:
@@ -267,6 +269,8 @@ class McapFile:
         at, end, base = 0, len(data), gathered.add(data) if topics else 0
         topic, log, publish = gathered.topic.append, gathered.log.append, gathered.publish.append
         start, size = gathered.start.append, gathered.size.append
+        stamps: list[int] = []
+        stamped = stamps.append
         record, message = _RECORD.unpack_from, _MESSAGE.unpack_from
         while at + 9 <= end:
             opcode, length = record(data, at)
@@ -277,6 +281,7 @@ class McapFile:
                 if length < 22:
                     raise UnreadableError("a message is shorter than its header", where=where)
                 channel, _, logged, published = message(data, at)
+                stamped(logged)
                 if channel in topics:
                     topic(channel)
                     log(logged)
@@ -288,6 +293,8 @@ class McapFile:
             at += length
         if at != end:
             raise UnreadableError("a record reaches beyond its chunk", where=where)
+        if stamps:
+            self.logged = spanned(self.logged, (min(stamps), max(stamps)))
 
 
 def _inflated(fields: _Fields) -> bytes:

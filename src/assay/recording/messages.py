@@ -9,7 +9,7 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FAR", "Batch", "Batcher", "Recording", "Topic", "stamps_of"]
+__all__ = ["FAR", "Batch", "Batcher", "Recording", "Topic", "spanned", "stamps_of"]
 
 BATCH_BYTES: Final = 32 << 20
 """Bytes of messages decoded together: enough rows for whole-array arithmetic, little beside the rest."""
@@ -68,6 +68,10 @@ class Recording(Protocol):
     def more(self) -> Mapping[str, object]:
         """Whatever else it says of itself, as plain values."""
 
+    @property
+    def logged(self) -> tuple[int, int] | None:
+        """First and last log time (ns) of all messages that `batches` has passed, asked for or not."""
+
     def batches(self, topics: frozenset[int]) -> Iterator[Batch]:
         """The messages of some topics. Raises `UnreadableError` where the file is broken."""
 
@@ -78,6 +82,13 @@ def stamps_of(values: list[int]) -> NDArray[np.int64]:
         return np.clip(np.array(values, np.int64), -FAR, FAR)
     except OverflowError:
         return np.array([min(value, FAR) for value in values], np.int64)
+
+
+def spanned(a: tuple[int, int] | None, b: tuple[int, int] | None) -> tuple[int, int] | None:
+    """First and last of two spans of time, either of which may hold nothing."""
+    if a is None or b is None:
+        return a or b
+    return min(a[0], b[0]), max(a[1], b[1])
 
 
 @dataclass(slots=True)

@@ -149,7 +149,7 @@ def rosbag2_split(folder: Path) -> None:
 SPLIT = """rosbag2_bagfile_information:
   version: 5
   storage_identifier: mcap
-  duration: {nanoseconds: 100000000}
+  duration: {nanoseconds: 55000000}
   starting_time: {nanoseconds_since_epoch: 1700000000000000000}
   message_count: 13
   topics_with_message_count:
