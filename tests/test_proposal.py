@@ -1,16 +1,20 @@
 """What a sheet is proposed to say: enough to measure in one go, nothing that does not fit, never applied."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from assay import inspection
-from assay.corpus import discover
+from assay import inspection, proposal
+from assay.corpus import Corpus, discover
 from assay.embodiment import load
 from assay.embodiment.infer import alike, infer
+from assay.model import Episode, Listing, Ref, Role
+from assay.parts import open_episode
 from assay.proposal import candidates, first_episode, proposed
+from assay.sheet import Sheet
 from assay.sheet_file import parse_sheet
 from assay.terminal import inspected
 from tiny_corpus import tiny_corpus
@@ -80,6 +84,24 @@ def test_inspect_ends_in_lines_to_copy() -> None:
     lines = inspected(inspection.inspect(discover(MOTION / "csv_wxyz/input")))
     start = lines.index("Lines for the top of assay.toml; check and complete them, none is applied:")
     assert lines[start + 1 :] == proposed(discover(MOTION / "csv_wxyz/input"))
+
+
+@pytest.mark.parametrize("asked", [inspection.inspect, inspection.draft_sheet])
+def test_the_first_episode_is_opened_once_and_its_bodies_looked_for_once(
+    asked: Callable[[Corpus], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beside the opening, a clip whose columns have no names is opened once for each body that it may fit."""
+    found = discover(MOTION / "asap/input", embodiment="unitree_g1_23")
+    bodies = []
+
+    def opening(listing: Listing, ref: Ref, want: frozenset[Role] | None, sheet: Sheet) -> Episode:
+        bodies.append(sheet.body.name if sheet.body else "")
+        return open_episode(listing, ref, want, sheet)
+
+    monkeypatch.setattr(proposal, "open_episode", opening)
+    asked(found)
+    assert len(bodies[1:]) > 1
+    assert len(bodies[1:]) == len(set(bodies[1:]))
 
 
 def test_the_source_of_clips_is_asked_for_no_robot() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
@@ -77,7 +77,8 @@ def inspect(corpus: Corpus) -> list[Line]:
         lines.append(Line("episodes", "", "unresolved", corpus.idle))
     lines += _beside(corpus)
     episode = first_episode(corpus)
-    items = _items(corpus, episode)
+    fits = candidates(corpus, episode)
+    items = _items(corpus, episode, fits)
     found = list(_found(episode)) if episode else []
     told = {line.item for line in found}
     for name, cure in items.items():
@@ -89,7 +90,7 @@ def inspect(corpus: Corpus) -> list[Line]:
         own = [] if decl.name in streams else [n for n in streams if n.startswith(f"{decl.name}/")]
         lines += [_stream(corpus, replace(decl, name=n), streams.get(n)) for n in own or [decl.name]]
     lines += [_claim(c) for c in corpus.listing.claims if c.size > 0]
-    if proposal := proposed(corpus):
+    if episode and (proposal := proposed(corpus, None, episode, fits)):
         lines.append(Line("lines for assay.toml", "", "proposed", "\n".join(proposal)))
     return lines
 
@@ -99,9 +100,12 @@ def draft_sheet(corpus: Corpus) -> str:
 
     The lines that `assay.proposal` has are among them, each in its place.
     """
-    items = _items(corpus, first_episode(corpus))
+    episode = first_episode(corpus)
+    fits = candidates(corpus, episode)
+    items = _items(corpus, episode, fits)
     plain = [name for name in items if "/" not in name]
-    more = [line for line in proposed(corpus) if _item_of(line) not in items]
+    proposal = proposed(corpus, None, episode, fits) if episode else []
+    more = [line for line in proposal if _item_of(line) not in items]
     lines = [
         "# The corpus sheet: what every number means. Correct what is wrong, fill in what is commented out.",
         *(line for name in plain for line in _drafted(corpus, name, items[name])),
@@ -134,9 +138,9 @@ def _item_of(line: str) -> str:
     return "/".join(filter(None, (table.partition("]")[0] if under else "", item))).replace(".", "/")
 
 
-def _items(corpus: Corpus, episode: Episode | None) -> dict[str, str]:
+def _items(corpus: Corpus, episode: Episode | None, fits: Sequence[str]) -> dict[str, str]:
     """The items that matter for this kind of data, each with an example."""
-    items = dict(_ITEMS) | {"embodiment": _bodies(corpus, episode)}
+    items = dict(_ITEMS) | {"embodiment": _bodies(corpus, episode, fits)}
     if packaged_for(corpus.kind, corpus.listing.roles) == HUMAN_SOURCE:  # no robot, and nothing commanded
         return {n: example for n, example in items.items() if n not in ("embodiment", *_LIVE)}
     if corpus.kind is Kind.RETARGETED:
@@ -147,9 +151,8 @@ def _items(corpus: Corpus, episode: Episode | None) -> dict[str, str]:
     return items
 
 
-def _bodies(corpus: Corpus, episode: Episode | None) -> str:
+def _bodies(corpus: Corpus, episode: Episode | None, fits: Sequence[str]) -> str:
     """How to name a body: the packaged ones that fit the joints, if there are any."""
-    fits = candidates(corpus, episode)
     if fits:
         others = "".join(f"{card}, " for card in fits[1:])
         return f'embodiment = "{fits[0]}"  # or {others}--embodiment NAME; assay embodiments lists them'

@@ -73,7 +73,10 @@ def _fits(corpus: Corpus, episode: Episode, card: str) -> bool:
     return "joint order" in again.meta.get("decided", {}) and bool((body.resolve(names) >= 0).all())
 
 
-def proposed(corpus: Corpus, wanted: Collection[str] | None = None) -> list[str]:
+def proposed(
+    corpus: Corpus, wanted: Collection[str] | None = None, episode: Episode | None = None,
+    fits: Sequence[str] | None = None,
+) -> list[str]:  # fmt: skip
     """Lines for the top of ``assay.toml``, each at most 80 columns; none where nothing that counts is open.
 
     A sheet that is there and ignored comes first: nothing is proposed beside it. A line that belongs to a
@@ -83,21 +86,30 @@ def proposed(corpus: Corpus, wanted: Collection[str] | None = None) -> list[str]
         corpus: what the lines are for.
         wanted: the reasons (`assay.gate.REASONS`) for which a run left episodes unmeasured; None before any
             run. Where no line cures one of them, none is proposed.
+        episode: its `first_episode`, if it was opened before; None opens it.
+        fits: the `candidates` for that episode, if they are known; None looks for them.
     """
     if corpus.refused or (wanted is not None and not any(map(by_sheet, wanted))):
         return []
-    episode = first_episode(corpus)
-    return list(_lines(corpus, episode, wanted)) if episode is not None else []
+    episode = episode or first_episode(corpus)
+    if episode is None:
+        return []
+    if not _bodiless(episode):
+        fits = ()
+    elif fits is None:
+        fits = candidates(corpus, episode)
+    return list(_lines(corpus, episode, wanted, fits))
 
 
-def _lines(corpus: Corpus, episode: Episode, wanted: Collection[str] | None) -> Iterator[str]:
+def _lines(
+    corpus: Corpus, episode: Episode, wanted: Collection[str] | None, fits: Sequence[str]
+) -> Iterator[str]:
     said = corpus.sheet.get
     moves = [s for s in episode.streams if s.role in (Role.JOINT_POSITION, Role.BASE_POSE)]
     if not moves:
         return
     if corpus.kind is Kind.UNRESOLVED and (wanted is None or not _BY_KIND.isdisjoint(wanted)):
         yield '# kind = "teleoperation"  # or simulation, retargeted-motion, human-demonstration'
-    fits = candidates(corpus, episode) if _bodiless(episode) else ()
     if fits or episode.embodiment is None:
         yield from _body(fits, len(joints(corpus, episode)))
     if not any(s.rate for s in moves) and said("fps") is None:
