@@ -255,10 +255,11 @@ def _sources() -> str:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """The package of bodies and the single modules, of which it needs a few; the rest stays behind."""
+    """The package of bodies and the modules that it needs, named: it is to need no more of the package."""
     (target / "embodiment").mkdir(parents=True)
-    for file in source.glob("*.py"):
-        (target / file.name).write_bytes(file.read_bytes() if file.name != "__init__.py" else b"")
+    (target / "__init__.py").write_bytes(b"")
+    for name in ("errors.py", "extras.py", "inside.py", "misspelt.py"):
+        (target / name).write_bytes((source / name).read_bytes())
     for file in (source / "embodiment").glob("*.py"):
         (target / "embodiment" / file.name).write_bytes(file.read_bytes())
     (target / "embodiment" / "cards").mkdir()
