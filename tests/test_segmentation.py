@@ -23,7 +23,6 @@ from assay.signals.segmentation import (
     centred_median,
     grid,
     hold,
-    latch,
     resample,
     rest,
     runs,
@@ -50,8 +49,12 @@ def text(found: np.ndarray) -> str:
         ([], ""),
     ],
 )
-def test_latch(values: list[float], says: str) -> None:
-    assert text(latch(np.array(values, float), 0.2, 0.1)) == says
+def test_on_from_above_one_level_until_below_half_of_it(values: list[float], says: str) -> None:
+    """Held for two seconds each, so that none is too short to count."""
+    seconds = int(2 * GRID)
+    v = np.repeat(np.array(values, float), seconds)
+    moves, _, _ = decide(Signals(travel=v, turn=np.zeros(len(v))), Thresholds(travel=0.2), len(v))
+    assert text(moves) == "".join(c * seconds for c in says)
 
 
 def test_short_pauses_are_bridged_and_short_bursts_dropped() -> None:

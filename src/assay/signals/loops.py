@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from assay.embodiment.kinematics import compiled
 
-__all__ = ["any_of_two", "bends", "falling", "held", "laid", "largest", "latch", "median", "ready",
+__all__ = ["any_of_two", "bends", "falling", "held", "laid", "largest", "median", "ready",
            "way", "whole"]  # fmt: skip
 
 Floats = NDArray[np.float64]
@@ -25,7 +25,6 @@ Int64 = NDArray[np.int64]
 
 _YES: Final = 1
 _NO: Final = 0
-_UNKNOWN: Final = -1
 
 
 def ready(x: NDArray[Any]) -> Floats:
@@ -38,25 +37,6 @@ def whole(t: NDArray[Any]) -> Int64:
     """The same of stamps: contiguous int64."""
     made = np.ascontiguousarray(t, np.int64)
     return made if made.flags.writeable else made.copy()
-
-
-def latch(v: Floats, enter: float, leave: float) -> Flags:
-    """(m,) yes from above ``enter`` until below ``leave``; unknown from NaN until one of them is passed."""
-    made = np.empty(len(v), np.int8)
-    compiled(_latch, "void(float64[::1], float64, float64, int8[::1])")[0](ready(v), enter, leave, made)
-    return made
-
-
-def _latch(v, enter, leave, made):  # type: ignore[no-untyped-def]
-    now = _NO
-    for i in range(len(v)):
-        if math.isnan(v[i]):
-            now = _UNKNOWN
-        elif v[i] > enter:
-            now = _YES
-        elif v[i] < leave:
-            now = _NO
-        made[i] = now
 
 
 def falling(v: Floats, enter: float, leave: float) -> Bools:

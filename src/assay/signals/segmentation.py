@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.signals.intervals import period
-from assay.signals.loops import held, laid, largest, latch, median, way
+from assay.signals.loops import held, laid, largest, median, way
 
 __all__ = [
     "DAY",
@@ -27,7 +27,6 @@ __all__ = [
     "grid",
     "half",
     "hold",
-    "latch",
     "resample",
     "rest",
     "runs",
