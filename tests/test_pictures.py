@@ -6,7 +6,8 @@ import pytest
 from assay.model import Channel, Role, Stream
 from assay.signals.cadence import cadence, fresh_share
 from assay.signals.cuts import cut_ratio
-from assay.signals.frozen import local_change, quiet_change, runs, still_runs
+from assay.signals.frozen import local_change, quiet_change, still_runs
+from assay.signals.lasting import runs
 from assay.signals.pictures import GREY, Digests, Thumbnails
 from assay.signals.travel import arm_travel, travel
 from assay.synth.pictures import film

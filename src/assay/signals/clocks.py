@@ -17,7 +17,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from assay.signals.frozen import runs
+from assay.signals.lasting import runs
 
 __all__ = [
     "HOLE", "Drift", "Jumps", "counted", "drift", "exact", "jitter", "jumps", "lost_periods", "sibling",

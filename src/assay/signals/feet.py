@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.signals.intervals import period
+from assay.signals.lasting import runs
 from assay.signals.loops import bends, falling, ready
 from assay.signals.moved import back_from, strides_from
 
@@ -111,10 +112,8 @@ def latched(value: Floats, enter: float, leave: float) -> Bools:
 
 def runs_of(mask: Bools) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """First and last index of each run of True; (k,), (k,)."""
-    padded = np.zeros(len(mask) + 2, bool)
-    padded[1:-1] = mask
-    edges = (padded[1:] != padded[:-1]).nonzero()[0]
-    return edges[::2], edges[1::2] - 1
+    first, end = runs(mask)
+    return first, end - 1
 
 
 def within(t: Int64, first: Int64, last: Int64) -> Bools:

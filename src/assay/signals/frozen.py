@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.signals.cadence import STALE, Fresh
+from assay.signals.lasting import runs
 from assay.signals.pictures import GREY, Thumbs
 
 __all__ = [
@@ -17,7 +18,6 @@ __all__ = [
     "local_change",
     "near_held",
     "quiet_change",
-    "runs",
     "still_runs",
     "stop_speed",
 ]
@@ -29,12 +29,6 @@ _PLAIN: Final = 1.0  # grey; a covered lens or a wall close by still shades by m
 _THIRTIETH: Final = 33_333_333  # ns
 _EASE: Final = 0.5  # of the speed before: a body that stops by itself slows down
 _BLOCK: Final = 256  # pictures held as float32 at a time
-
-
-def runs(mask: Bools) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """First and one-past-last index of each run of True; (k,), (k,)."""
-    edges = np.diff(np.concatenate(([0], mask.astype(np.int8), [0])))
-    return np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
 
 
 def held_poses(x: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

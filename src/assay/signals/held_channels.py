@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.model import Stream
-from assay.signals.frozen import runs
 from assay.signals.intervals import period
+from assay.signals.lasting import runs
 
 __all__ = ["Travel", "moves", "travel_beside", "unchanging"]
 

@@ -53,9 +53,10 @@ from assay.features.joints import Joints
 from assay.features.pairs import Pair
 from assay.gate import IN, OUT, UNKNOWN, Abstain, Case, Evidence, Fact, Outcome, gate, param
 from assay.model import Clock, Episode, Kind, Role, Stream
-from assay.signals.frozen import held_poses, near_held, runs, stop_speed
+from assay.signals.frozen import held_poses, near_held, stop_speed
 from assay.signals.held_channels import Travel, moves, travel_beside, unchanging
 from assay.signals.intervals import period, span
+from assay.signals.lasting import runs
 from assay.signals.stiff_limbs import limbs
 from assay.synth.episodes import ARM_NAMES, edit, teleop
 from assay.synth.stillness import (

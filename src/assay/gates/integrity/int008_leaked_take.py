@@ -38,7 +38,8 @@ from assay.gate import IN, OUT, UNKNOWN, Abstain, Case, Evidence, Outcome, gate,
 from assay.media import Container
 from assay.model import Episode, Role, Stream
 from assay.signals.cuts import cut_ratio
-from assay.signals.frozen import blank, runs
+from assay.signals.frozen import blank
+from assay.signals.lasting import runs
 from assay.signals.pictures import GREY, Pictures
 from assay.synth import teleop
 from assay.synth.pictures import container, film

@@ -41,8 +41,9 @@ from numpy.typing import NDArray
 from assay.features.freshness import Freshness
 from assay.gate import Abstain, Case, Evidence, Outcome, gate, param
 from assay.model import Episode, Role, Stream
-from assay.signals.frozen import blank, runs
+from assay.signals.frozen import blank
 from assay.signals.intervals import period
+from assay.signals.lasting import runs
 from assay.signals.pictures import GREY, Pictures
 from assay.signals.travel import Travel, arm_travel, joint_columns
 from assay.synth import edit, teleop
