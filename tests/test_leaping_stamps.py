@@ -20,7 +20,7 @@ from assay.signals.content_lag import Estimate, windows
 from assay.signals.content_map import Take, Track, learn
 from assay.signals.events import flashes
 from assay.signals.flow import Flow, steadied
-from assay.signals.onward import onward, sparse
+from assay.signals.onward import cut_off, onward, sparse
 from assay.signals.pair_lag import pair_lag, path
 from assay.signals.pictures import Pictures
 from assay.synth import retime, teleop
@@ -175,6 +175,72 @@ def test_ends_are_where_the_pictures_are() -> None:
     t = leapt(NOW + np.arange(300) * 33_333_333, -1, DAY)
     found = ends_of((Estimate(np.nan, np.nan, "still"),), t)
     assert found.t1[0] - found.t0[0] < 11 * 10**9
+
+
+# ---------------------------------------------------------------------------- stretches that are left out
+
+
+def apart(t: Ints, seconds: float = 62.0) -> Ints:
+    """The second half of the stamps is ``seconds`` later."""
+    return t + (np.arange(len(t)) >= len(t) // 2) * round(seconds * 1e9)
+
+
+@SOME
+def test_a_stray_is_no_stretch(at: int, leap: int) -> None:
+    assert cut_off(leapt(NOW + np.arange(300) * 33_333_333, at, leap)) is None
+
+
+def test_a_stretch_that_is_left_out_is_told() -> None:
+    t = NOW + np.arange(1800) * 33_333_333
+    assert cut_off(t) is None
+    assert cut_off(apart(t, 50.0)) is None, "no longer than all samples fill"
+    assert cut_off(np.repeat(t, 2)) is None, "each moment is there"
+    assert cut_off(np.full(300, NOW)) is None
+    assert cut_off(t[:0]) is None
+    gone = cut_off(apart(t))
+    assert gone is not None
+    assert (gone.samples, gone.of, round(gone.seconds)) == (900, 1800, 30)
+    assert (gone.t0, gone.t1) == (apart(t)[900], apart(t)[-1])
+    back = cut_off(np.where(np.arange(1800) < 900, t, t - 10 * 10**9))
+    assert back is not None
+    assert back.samples == pytest.approx(300, abs=5), "a clock that steps back by 10 s"
+
+
+def test_moves_tell_what_is_not_among_them(shown: Pictures) -> None:
+    ep = recorded()
+    for s in ep.streams:
+        ep = retime(ep, s.name, apart)
+    found = Features(ep, plugs.features(), {}, {"pictures": {CAMERA: shown}}).get("moves")[CAMERA]
+    assert {name for name, _ in found.cut} >= {CAMERA, STATE}
+    assert all(2 * cut.samples == pytest.approx(cut.of, abs=4) for _, cut in found.cut)
+    state = ep.stream(STATE)
+    assert state is not None
+    x = np.where(
+        (np.abs(np.arange(len(state)) - len(state) // 2) < len(state) // 3)[:, None], np.nan, state.x
+    )
+    gap = recorded().with_stream(replace(recorded().stream(STATE), x=x))  # type: ignore[type-var]
+    (cut,) = Features(gap, plugs.features(), {}, {"pictures": {CAMERA: shown}}).get("moves")[CAMERA].cut
+    assert cut[0] == STATE, "joints that are no numbers for longer than the others fill"
+
+
+@pytest.mark.parametrize("gap", [0.0, 62.0])
+def test_an_episode_of_which_half_is_not_looked_at_does_not_pass(known: Any, gap: float) -> None:
+    flow, q, tq = Rig().take(77, seconds=40.0)
+    t = apart(flow.t, gap)
+    keep, cut = onward(t), cut_off(t)
+    found = Moves(Flow(t[keep], flow.x[keep]), q, tq, ("a",), STATE, ((CAMERA, cut),) if cut else ())
+    seen = _content(CAMERA, {CAMERA: None}, found, {CAMERA: {"joints": ["a"], "map": known.to_json()}})  # type: ignore[dict-item]
+    assert not seen.why
+    features = {"pictures": None, "content": {CAMERA: seen}}
+    gate = plugs.gates()["SYN001"]
+    verdict = examine(gate, Features(teleop(), plugs.features(), {}, features), gate.params(), "x").verdict
+    if not gap:
+        assert (verdict.status, seen.doubts) == ("pass", ())
+        return
+    assert (verdict.status, verdict.reason) == ("abstain", "undecided")
+    (left,) = [d for d in seen.doubts if "not looked at" in d.detail]
+    assert "599 of 1198 samples (20.0 s)" in left.detail
+    assert (left.t0, left.t1) == (pytest.approx(82.0, abs=0.1), pytest.approx(102.0, abs=0.1))
 
 
 # ------------------------------------------------------------------------------------- pairs and flashes

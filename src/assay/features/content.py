@@ -7,7 +7,7 @@ map that did not see it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -33,7 +33,7 @@ from assay.signals.content_lag import (
 from assay.signals.flow import Flow, block_flow
 from assay.signals.lost_frames import Step, lag_steps
 from assay.signals.offsets import Offset
-from assay.signals.onward import onward, sparse
+from assay.signals.onward import Cut, cut_off, onward, sparse
 from assay.signals.pictures import Pictures
 from assay.signals.travel import joint_columns
 
@@ -51,6 +51,7 @@ class Moves:
         flow: of its blocks, on the episode's clock.
         q: (m, d) positions of all joints that are no fingers, as stored; tq: (m,) int64 ns.
         names: (d,) of the columns; against: name of the first stream that they come from.
+        cut: stream and what of it is not among these, where that is more than single strays.
     """
 
     flow: Flow
@@ -58,6 +59,7 @@ class Moves:
     tq: NDArray[np.int64]
     names: tuple[str, ...]
     against: str
+    cut: tuple[tuple[str, Cut], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,7 +68,8 @@ class Content:
 
     Attributes:
         ends: one `Estimate` (whole) or two (start, end); offsets of those that speak: `by_end`.
-        doubts: a silent `Estimate` for each stretch that speaks against them, and one of its lag if known.
+        doubts: a silent `Estimate` for each stretch that speaks against them, and one of its lag if known;
+            a silent one for each stream of which a stretch is not looked at.
         offsets: lags along the episode for a drift: the ends, or one per 10 s of a long episode.
         run: the drift by content; steps: places where the lag may step, as where pictures are missing.
         seconds: length of what was looked at.
@@ -86,23 +89,31 @@ class Content:
     detail: str = ""
 
 
-@feature(reads=[Role.CAMERA, Role.JOINT_POSITION])
+@feature(reads=[Role.CAMERA, Role.JOINT_POSITION], version=2)
 def moves(ep: Episode, pictures: dict[str, Pictures] | None) -> dict[str, Moves]:
     """Camera → its `Moves`; cameras without pictures, and all where there are no joints, are left out.
 
     Joints on other clocks are brought to the stamps of the stream with the most samples by straight lines.
-    Samples whose stamps leap out of the rest are left out.
+    Samples whose stamps leap out of the rest, or lie beyond a gap longer than all samples fill, are left out;
+    what is more than single strays is in `Moves.cut`.
     """
     states = [s for s in ep.by_role(Role.JOINT_POSITION) if len(s) > 1 and len(joint_columns(s))]
     cameras = {s.name: s for s in ep.by_role(Role.CAMERA) if len(s)}
     if not states:
         return {}
     tq, q, names = _joints(states)
-    return {
-        name: Moves(_flow(cameras[name], seen), q, tq, names, states[0].name)
-        for name, seen in (pictures or {}).items()
-        if name in cameras and seen.decoded > 1
-    }
+    lost = _cuts((s.name, s.t) for s in states) or _cuts([(states[0].name, tq[np.isfinite(q).all(axis=1)])])
+    found = {}
+    for name, seen in (pictures or {}).items():
+        if name in cameras and seen.decoded > 1:
+            flow = block_flow(seen.thumbs, _stamps(cameras[name], seen))
+            cut = (*_cuts([(name, flow.t)]), *lost)
+            found[name] = Moves(_onward(flow), q, tq, names, states[0].name, cut)
+    return found
+
+
+def _cuts(stamps: Iterable[tuple[str, NDArray[np.int64]]]) -> tuple[tuple[str, Cut], ...]:
+    return tuple((name, cut) for name, t in stamps if (cut := cut_off(t)) is not None)
 
 
 def _joints(states: Sequence[Stream]) -> tuple[NDArray[np.int64], NDArray[np.float64], tuple[str, ...]]:
@@ -119,8 +130,7 @@ def _joints(states: Sequence[Stream]) -> tuple[NDArray[np.int64], NDArray[np.flo
     return t, np.concatenate(parts, axis=1), tuple(names)
 
 
-def _flow(camera: Stream, seen: Pictures) -> Flow:
-    flow = block_flow(seen.thumbs, _stamps(camera, seen))
+def _onward(flow: Flow) -> Flow:
     keep = onward(flow.t)
     return flow if keep.all() else Flow(flow.t[keep], flow.x[keep])
 
@@ -170,7 +180,7 @@ def _stretch(found: Moves) -> tuple[Flow, NDArray[np.float32], NDArray[np.int64]
     return kept, found.q[near].astype(np.float32), found.tq[near]
 
 
-@feature(reads=[Role.CAMERA, Role.JOINT_POSITION], version=3)
+@feature(reads=[Role.CAMERA, Role.JOINT_POSITION], version=4)
 def content(
     ep: Episode,
     pictures: dict[str, Pictures] | None,
@@ -226,8 +236,17 @@ def _estimated(camera: str, found: Moves, known: Map) -> Content:
     along = _along(camera, found, known, seen) if not why else ()
     steps = lag_steps(known, *take) if tells(known, seen) else ()
     run = drift(known, seen)
-    against = doubts(known, seen, parts)
+    cut = () if why else tuple(_unseen(found.flow, name, cut) for name, cut in found.cut)
+    against = (*doubts(known, seen, parts), *cut)
     return Content(parts, against, by_end, along or by_end, run, steps, seen.length, known.lag, why, detail)
+
+
+def _unseen(flow: Flow, stream: str, cut: Cut) -> Estimate:
+    """What is not looked at speaks neither for the rest nor against it: it stays open."""
+    t0, t1 = ((t - int(flow.t[0])) * 1e-9 for t in (cut.t0, cut.t1))
+    left = f"{stream}: {cut.samples} of {cut.of} samples ({cut.seconds:.1f} s) are not looked at"
+    detail = f"{left}: beyond a gap longer than all samples fill, or behind stamps that run back"
+    return Estimate(np.nan, np.nan, "undecided", detail, t0=t0, t1=t1)
 
 
 def _by_few(known: Map, e: Estimate) -> Estimate:

@@ -6,13 +6,14 @@ stream holds, and not by what its stamps say.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-__all__ = ["onward", "sparse", "stray"]
+__all__ = ["Cut", "cut_off", "onward", "sparse", "stray"]
 
 Int64 = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -21,6 +22,7 @@ _NEAR: Final = 5  # stamps on either side that say where one belongs: two in a r
 _STANDS: Final = 1.0  # s for which a sample stands at most, as the coarsest grid has it
 _THIN: Final = 10.0  # times as long as its samples fill: the rest of the time is made up
 _FEW: Final = 0.01  # share of the stamps; more of them are no strays but another course of the clock
+_STRETCH: Final = 1.0  # s of samples in a row; more of them are no strays but a part of the recording
 _END: Final = np.iinfo(np.int64)
 
 
@@ -55,6 +57,41 @@ def stray(t: Int64) -> Bools:
     """(n,) a few stamps that are not `onward`; none where they are many, as behind a step of the clock."""
     away = ~onward(t)
     return away & bool(away.sum() <= max(_FEW * len(t), _NEAR // 2))
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """What `onward` leaves out of a stream beyond single strays.
+
+    Attributes:
+        samples: how many are left out in stretches; of: how many there are.
+        seconds: that these fill.
+        t0, t1: int64 ns, least and greatest stamp of the longest of these stretches.
+    """
+
+    samples: int
+    of: int
+    seconds: float
+    t0: int
+    t1: int
+
+
+def cut_off(t: Int64) -> Cut | None:
+    """The stretches of more than a second of samples that `onward` leaves out of stamps (n,) ns, if any."""
+    away = ~onward(t)
+    step = np.abs(_steps(t))
+    step = step[step > 0]
+    if not away.any() or not len(step):
+        return None
+    edge = np.flatnonzero(np.diff(np.concatenate(([False], away, [False])).astype(np.int8))).reshape(-1, 2)
+    count = edge[:, 1] - edge[:, 0]
+    each = float(np.median(step))
+    whole = (count > _NEAR // 2) & (count * each > _STRETCH)
+    if not whole.any():
+        return None
+    a, b = edge[whole][int(count[whole].argmax())].tolist()
+    n = int(count[whole].sum())
+    return Cut(n, len(t), n * each, int(t[a:b].min()), int(t[a:b].max()))
 
 
 def sparse(t: Int64) -> str:

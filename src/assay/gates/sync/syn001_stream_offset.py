@@ -26,7 +26,9 @@ predict, by a map learnt from the corpus's other episodes; windows of 3 s have t
 and no window of 1 or 3 s may show less of the predicted motion at that lag than hardly any of the corpus's
 does; where two such windows show as much as usual at one other lag, that lag is judged. Where the corpus has
 too few windows of one of the two lengths amid motion to know its usual, the other one is held alone, and no
-other lag is judged without that of 1 s; where it knows neither, the gate abstains. Content tells the
+other lag is judged without that of 1 s; where it knows neither, the gate abstains. So it does where more than
+a second of pictures or joints in a row lies beyond a gap longer than all samples fill, or behind stamps that
+run back: that is not looked at, and named. Content tells the
 deviation from the corpus's median, start and end apart in episodes of 20 s or more; with a declared offset of
 the camera (``[cameras.NAME] offset`` and ``offset_u``) also the absolute one, unless pictures and joints show
 a lag of which that is more than 120 ms off; without it the absolute one is bounded only and takes no part in
