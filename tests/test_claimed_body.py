@@ -25,7 +25,7 @@ from model_texts import mjcf_of, urdf_of
 
 CLIP = Path(__file__).parent / "golden/motion/csv_xyzw/input"
 WRITERS = {"body.urdf": urdf_of, "body.xml": mjcf_of}
-G1 = load("unitree_g1_29")
+G1, H1 = load("unitree_g1_29"), load("unitree_h1")
 Write = Callable[..., str]
 
 
@@ -77,6 +77,18 @@ def test_wider_limits_leave_a_state_between_undecided(name: str, tmp_path: Path)
     assert (between.status, between.reason) == ("abstain", "claimed-body")
     assert "2.094 by one source, 3.594 by another" in between.detail
     assert beyond.status == "fail"
+
+
+@pytest.mark.parametrize("rename", [["left_elbow_joint"], [j.name for j in G1.joints]], ids=["one", "all"])
+def test_another_name_for_a_joint_frees_it_of_no_limit(rename: list[str], tmp_path: Path) -> None:
+    names = {old: f"{old[:-6]}_jnt" for old in rename}
+    body = body_of(corpus(tmp_path, "body.urdf", urdf_of(G1, widen=1.5, rename=names)))
+    ep = elbow(G1, 0.35)
+    for stream in ep.streams:
+        channels = tuple(replace(c, name=names.get(c.name, c.name)) for c in stream.channels)
+        ep = ep.with_stream(replace(stream, channels=channels))
+    got = verdict("RTG001", replace(ep, embodiment=body))
+    assert (got.status, got.reason) == ("abstain", "claimed-body")
 
 
 def test_faster_ratings_leave_a_speed_between_undecided(tmp_path: Path) -> None:
@@ -152,9 +164,11 @@ def test_the_buyer_s_own_file_decides_alone(tmp_path: Path) -> None:
                              'link="pelvis"/><child link="x"/></joint></robot>'), "unitree_g1_29"),
         (urdf_of(load("unitree_h1")), "unitree_h1"),
         (urdf_of(load("fourier_gr1t2")), "fourier_gr1t2"),
-        (urdf_of(G1, rename={j.name: f"j{i}_joint" for i, j in enumerate(G1.joints)}), ""),
+        (urdf_of(G1, rename={j.name: f"j{i}_joint" for i, j in enumerate(G1.joints)}), "unitree_g1_29"),
+        (urdf_of(G1, rename={"left_knee_joint": "left_knee_jnt"}), "unitree_g1_29"),
+        (urdf_of(H1, rename={j.name: f"j{i}" for i, j in enumerate(H1.joints)}), "unitree_h1"),
     ],
-    ids=["a joint more", "h1", "gr1", "other names"],
+    ids=["a joint more", "h1", "gr1", "other names", "one other name", "h1 with other names"],
 )  # fmt: skip
 def test_which_card_a_model_is_held_to(text: str, card: str, tmp_path: Path) -> None:
     found = corpus(tmp_path, "body.urdf", text)

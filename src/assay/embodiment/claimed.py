@@ -7,7 +7,7 @@ What only the corpus's own file allows is then open, and neither accepted nor fa
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,8 @@ _APART: Final = 0.01
 """m by which a sole or a wrist may lie elsewhere; the maker's revisions differ by less than 1 mm."""
 _ASIDE: Final = 0.03
 """m by which a sole may be longer or wider: boxes and balls of one foot differ so."""
+_PLACE: Final = 0.005
+"""m, and of a unit axis, by which a joint that is called otherwise may sit elsewhere in its parent."""
 _POSTURES: Final = 16
 _NUMBERS: Final = ("lower", "upper", "speed", "effort")
 
@@ -35,13 +37,16 @@ def held_to(card: Embodiment, model: Embodiment) -> Embodiment:
     """The model of a corpus's own file beside the card of the same body.
 
     Limit sets: the card's first, in the model's order and no wider than the file says, then the file's with
-    ``claimed``; a number that only one of them knows is that one's. Soles and hands: none, and ``apart`` says
+    ``claimed``; a number that only one of them knows is that one's. Where the file calls joints otherwise,
+    those in the same order and place are the card's; of one that is still none of it while the card misses
+    one, the card's sets allow nothing. Soles and hands: none, and ``apart`` says
     why, where one goes elsewhere than the card's by more than 1 cm in some posture; the card's soles where
     the file shows none. Shape: the card's, where its links are there.
     """
     at = _joints(card, model)
     (file,) = model.limits
-    sets = (*(_beside(s, file, at) for s in card.limits), _claim(card.limits[0], file, at))
+    lost: NDArray[np.bool_] = (at < 0) & (len(set(at.tolist()) - {-1}) < len(card.joints))
+    sets = (*(_beside(s, file, at, lost) for s in card.limits), _claim(card.limits[0], file, at))
     held = replace(model, limits=sets, card=card.name)
     if model.tree is None or card.tree is None:
         return held
@@ -58,11 +63,24 @@ def held_to(card: Embodiment, model: Embodiment) -> Embodiment:
 def _joints(card: Embodiment, model: Embodiment) -> Index:
     """(n,) for each joint of the model the card's, -1 where the card knows none of this name and unit."""
     at = card.resolve([j.name for j in model.joints])
+    if len(card.joints) == len(model.joints) and card.tree is not None and model.tree is not None:
+        at = np.where(at >= 0, at, _by_place(card.tree, model.tree, at))
     same = [i >= 0 and card.joints[i].unit == j.unit for i, j in zip(at, model.joints, strict=True)]
     return np.where(same, at, -1)
 
 
-def _beside(card: LimitSet, file: LimitSet, at: Index) -> LimitSet:
+def _by_place(true: Tree, tree: Tree, at: Index) -> Index:
+    """(n,) for each joint the card's in the same order and place that no name has taken, else -1."""
+    found = np.full(len(at), -1)
+    where = [{int(c): np.hstack((t.p[i], t.axis[i])) for i, c in enumerate(t.column) if c >= 0}
+             for t in (true, tree)]  # fmt: skip
+    for column in where[0].keys() & where[1].keys() - set(at.tolist()):
+        if np.abs(where[0][column] - where[1][column]).max() <= _PLACE:
+            found[column] = column
+    return found
+
+
+def _beside(card: LimitSet, file: LimitSet, at: Index, lost: NDArray[np.bool_]) -> LimitSet:
     """A set of the card; what the file narrows is what its own maker says of it, and holds."""
     mine = _filled(card, file, at)
     lower, upper = np.maximum(mine.lower, file.lower), np.minimum(mine.upper, file.upper)
@@ -74,6 +92,9 @@ def _beside(card: LimitSet, file: LimitSet, at: Index) -> LimitSet:
         speed=np.minimum(mine.speed, file.speed),
         effort=np.minimum(mine.effort, file.effort),
     )
+    if lost.any():
+        nothing: dict[str, Any] = {key: np.where(lost, 0.0, getattr(held, key)) for key in _NUMBERS}
+        held = replace(held, **nothing)
     narrowed = any((getattr(held, key) != getattr(mine, key)).any() for key in _NUMBERS)
     return replace(held, source=f"{card.source}, no wider than {file.source}") if narrowed else held
 

@@ -5,12 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import product
+from typing import Final
+
+import numpy as np
 
 from assay.embodiment.body import Embodiment
 from assay.embodiment.card import cards, load
+from assay.embodiment.tree import Tree
 
 __all__ = ["alike", "infer", "known_as"]
 
+_NEAR: Final = 0.005
+"""m, and of a unit axis, by which a joint may sit elsewhere in its parent and be the same."""
+_PLACED: Final = 0.8
+"""Of a card's joints: robots of one maker share fewer."""
 _JOINTS = re.compile(
     r"joint|motor|shoulder|elbow|wrist|waist|torso|hip|knee|ankle|neck|head|hand|finger|thumb|index|middle|ring"
     r"|pinky|little|gripper|[a-z]*\d+$",
@@ -64,17 +72,28 @@ def known_as(model: Embodiment) -> Embodiment | None:
     """The card (or robot and hands) of the body that a model file shows; None where no card knows it.
 
     The names of its joints tell: all of them are the card's and of nobody else's, or all of the card's are
-    among them. Of several the one that shares the most joints, then the smallest.
+    among them. So do the places of its joints, whatever they are called: four fifths of the card's sit where
+    its own do. Of several the one that shares the most joints, then the smallest.
     """
     names = [joint.name for joint in model.joints]
     found, _ = infer(names)
-    fitting = [load(found)] if found else []
-    fitting += [body for body in _robots() if _has(names, body)]
-    return max(fitting, key=lambda body: (len(_shared(names, body)), -len(body.joints)), default=None)
+    fitting = {found: len(_shared(names, load(found)))} if found else {}
+    for body in _robots():
+        placed = 0 if body.tree is None or model.tree is None else _placed(body.tree, model.tree)
+        shared = len(_shared(names, body))
+        if shared == len(body.joints) or placed >= _PLACED * len(body.joints):
+            fitting[body.name] = max(shared, placed)
+    best = max(fitting, key=lambda name: (fitting[name], -len(load(name).joints)), default=None)
+    return load(best) if best else None
 
 
-def _has(names: Sequence[str], body: Embodiment) -> bool:
-    return len(_shared(names, body)) == len(body.joints)
+def _placed(card: Tree, model: Tree) -> int:
+    """How many of a card's moving joints the model has in the same place of a parent, about the same axis."""
+    ours, theirs = (np.hstack((t.p, t.axis))[t.column >= 0] for t in (card, model))
+    if not len(ours) or not len(theirs):
+        return 0
+    near = np.asarray((np.abs(ours[:, None] - theirs[None]) <= _NEAR).all(axis=2))
+    return int(min(near.any(axis=1).sum(), near.any(axis=0).sum()))
 
 
 def _shared(names: Sequence[str], body: Embodiment) -> set[int]:
