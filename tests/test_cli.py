@@ -349,6 +349,21 @@ def test_the_end_keeps_its_last_lines_whatever_there_is_to_say(finished: Path) -
     assert max(map(len, lines[:-4])) <= 80
 
 
+def test_however_little_room_there_is_the_largest_causes_are_named(finished: Path) -> None:
+    from assay.store import Run
+    from assay.terminal import closing
+
+    done = Run(finished)
+    cause = {"gate": "INT950", "stream": "s" * 60, "channel": "c " * 60, "there": 1}
+    counts = {"RTG012": 1, "RTG007": 16, "RTG005": 2}
+    unlock = {"hours": 2.0, "reason": "unknown-body", "remedy": "name the body " * 9}
+    done.summary |= {"causes": [cause | {"gate": g, "episodes": n} for g, n in counts.items()],
+                     "unlock": unlock}  # fmt: skip
+    lines = closing(done, "report.html")
+    assert "            and RTG007 in 16 episodes, RTG005 in 2 episodes" in lines
+    assert any(line.startswith("causes      RTG012") for line in lines)
+
+
 def test_the_end_says_what_is_missing_and_how_many_channels(finished: Path) -> None:
     from assay.store import Run
     from assay.terminal import closing

@@ -30,7 +30,8 @@ _MOST = 15
 _LEAST = 4
 """Of these, for what was read and decided; a proposal that leaves no more is shown whole by assay inspect."""
 
-_SPARED = ("open", "            ", "flagged", "clocks")
+_FURTHER = " " * 12
+_SPARED = ("open", "flagged", "clocks", _FURTHER)
 """Heads of the lines that are left out first, where the end of a run would be too long."""
 _SHOWN = 7
 """Gates that a line names."""
@@ -104,7 +105,8 @@ def closing(run: Run, report: str, proposals: Mapping[str, Sequence[str]] = {}) 
         ends = [*intro, *proposal[: _MOST - _LEAST - len(intro) - len(ends)], *ends]
     elif s["unmeasured"]:
         lines.append(f"unmeasured  {_wanting(s)}: {_cure(s)}")
-    return _fitted(lines, _MOST - len(ends)) + ends
+    short = ", ".join(f"{cause['gate']} in {_episodes(cause['episodes'])}" for cause in s["causes"][1:3])
+    return _fitted(lines, _MOST - len(ends), f"{_FURTHER}and {short}") + ends
 
 
 def _where(cause: Mapping[str, Any]) -> str:
@@ -114,12 +116,15 @@ def _where(cause: Mapping[str, Any]) -> str:
     return " ".join(filter(None, (stream, end_of(gate, cause["channel"]))))
 
 
-def _fitted(lines: Sequence[str], most: int) -> list[str]:
-    """Whole lines, wrapped: what can be looked up goes before any is cut."""
+def _fitted(lines: Sequence[str], most: int, short: str) -> list[str]:
+    """Whole lines, wrapped: what can be looked up goes before any is cut, ``short`` for more causes."""
     kept = [(line, _wrapped(line)) for line in lines]
     for head in _SPARED:
         if sum(len(pieces) for _, pieces in kept) > most:
+            at = next((i for i, one in enumerate(kept) if one[0].startswith(head)), None)
             kept = [one for one in kept if not one[0].startswith(head)]
+            if head == _FURTHER and at is not None:
+                kept.insert(at, (short, _wrapped(short)))
     return [piece for _, pieces in kept for piece in pieces][:most]
 
 
