@@ -157,13 +157,47 @@ def test_a_stretch_that_speaks_against_the_episode_is_seen() -> None:
         assert all(d.why == "undecided" and np.isnan(d.seconds) for f in found for d in f[:1])
 
 
-def test_the_lag_that_a_stretch_agrees_on_is_told() -> None:
-    rig = Rig(noise=0.5)
-    found = [against(taught(rig), strayed(rig.take(100 + i), 3.0, 6.5)) for i in range(8)]
-    told = [d.seconds for f in found for d in f if not d.why]
-    assert len(told) >= 2
-    assert told == pytest.approx([0.3] * len(told), abs=0.02)
+QUICK = Rig(noise=0.5, band=(0.39, 0.97, 1.7, 2.6, 3.3))
+SLOW = Rig(noise=0.5)
+
+
+def told(
+    rig: Rig, late: float, count: int, seconds: float, first: float, end: float
+) -> tuple[int, list[float]]:
+    """Of so many episodes those of which a stretch's lag is told, and all lags that are."""
+    known, found = taught(rig), []
+    for i in range(count):
+        seen = windows(known, *strayed(rig.take(100 + i, seconds=seconds), first, end, late))
+        whole = ends(known, seen)
+        found.append(doubts(known, seen, whole))
+        assert found[-1] or any(e.why for e in whole) or not late, "told or not, the episode is left open"
     assert all(f[0].why for f in found if f), "what speaks against the episode stays open beside it"
+    lags = [[d.seconds for d in f if not d.why] for f in found]
+    return sum(map(bool, lags)), [s for one in lags for s in one]
+
+
+@pytest.mark.parametrize("late", [0.3, -0.2])
+@pytest.mark.parametrize("count", [8, 24])
+def test_the_lag_that_a_stretch_agrees_on_is_told(late: float, count: int) -> None:
+    episodes, lags = told(QUICK, late, count, 18.0, 7.0, 10.5)
+    assert episodes >= 0.75 * count
+    assert lags == pytest.approx([late] * len(lags), abs=0.02)
+
+
+@pytest.mark.parametrize(("late", "least"), [(0.3, 8), (-0.2, 16)])
+def test_slow_joints_tell_the_lag_of_a_stretch_less_often_and_never_a_false_one(
+    late: float, least: int
+) -> None:
+    episodes, lags = told(SLOW, late, 24, 18.0, 7.0, 10.5)
+    assert episodes >= least
+    for length, end in ((12.0, 6.5), (18.0, 5.5)):
+        lags += told(SLOW, late, 24, length, 3.0, end)[1]
+    assert lags == pytest.approx([late] * len(lags), abs=0.02)
+
+
+@pytest.mark.parametrize("rig", [QUICK, SLOW], ids=["quick", "slow"])
+def test_of_an_episode_as_usual_no_other_lag_is_told(rig: Rig) -> None:
+    assert told(rig, 0.0, 40, 12.0, 3.0, 6.5) == (0, [])
 
 
 @pytest.mark.parametrize("late", [0.0, 0.03])

@@ -4,6 +4,12 @@ A lag or foreign pictures for a second or two are outvoted where the episode is 
 and 3 s is therefore held to what the corpus's episodes usually show of the predicted motion. Where two
 windows of 1 s apart show as much as usual at one other lag, that lag is told.
 
+Not every such lag is told. Of 40 simulated episodes of 18 s (noise half the signal) with a stretch that is
+0.3 s late it is told in 36 where the stretch lasts 3.5 s and the joints move at up to 3.3 Hz, in 23 where
+they move at up to 1.3 Hz; in 17 and 6 of 2.5 s; in 16 and 6 of 3.5 s in episodes of 12 s. No lag that was
+told is off by more than 0.017 s, and the other episodes stay open: by the stretch, or
+because no one lag is told.
+
 Of a corpus with too few windows of 1 or of 3 s amid motion the usual is not known for that size: the other
 one alone is used, and no other lag is told without that of 1 s. Where neither is known nothing speaks against
 the episode because nothing can, and that is said.

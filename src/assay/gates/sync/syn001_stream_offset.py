@@ -49,7 +49,9 @@ cannot tell still scenes, gaits of one rhythm, cameras that do not see the robot
 teach. It tells the usual lag, not that of every moment: on a camera whose motion joints predict well, what
 can hide is late by two pictures for less than 3 s, by five for half a second, or lies where the robot hardly
 moves, at an end too (docs/power/SYN001.md); where joints predict less, longer stretches hide. Foreign
-pictures beside joints that rest contradict nothing.
+pictures beside joints that rest contradict nothing. A stretch that is seen to be late is not always failed:
+of 40 simulated episodes of 18 s, 3.5 s of them 0.3 s late, the lag is told in 36 where joints move quickly
+and in 23 where they move slowly, in 17 and 6 where it is 2.5 s; the others stay open.
 
 Dose: shift of a camera's stamps, 10 to 100 ms; shift of its pictures, 0.5 to 5 frames; drift, 0.1 to 1 %.
 """
